@@ -1,0 +1,44 @@
+/** One piece of work to deliver: ids only. */
+export interface Delivery {
+  readonly trialId: string;
+  /** How often the trial was put back; a delivery of an older generation is dropped by the claim. */
+  readonly generation: number;
+}
+
+/** A delivery to enqueue. */
+export interface Enqueue extends Delivery {
+  /** Milliseconds to hold it back. */
+  readonly delayMs: number;
+}
+
+/** What the worker tells the queue when a delivery was handled. */
+export type DeliveryResult = { readonly kind: "done" } | { readonly kind: "again"; readonly afterMs: number };
+
+/** How many deliveries a lane holds that have not been handled. */
+export interface LaneDepth {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+}
+
+/** A running consumer of one lane. */
+export interface Consumer {
+  /** Takes no new delivery, lets the handlers under way end (their signals fire at the deadline), then closes. */
+  readonly close: (deadlineMs: number) => Promise<void>;
+}
+
+/** The queue only delivers ids; it may deliver twice, late, or lose all: the store's claim decides. */
+export interface QueuePort {
+  /** Idempotent by (trialId, generation) while that delivery is unhandled. Splits large inputs by itself. */
+  readonly enqueue: (lane: string, items: readonly Enqueue[]) => Promise<void>;
+  /** Calls `handle` for each delivery, at most `concurrency` at once. A handler that throws gets the delivery again later. */
+  readonly consume: (
+    lane: string,
+    concurrency: number,
+    handle: (delivery: Delivery, signal: AbortSignal) => Promise<DeliveryResult>,
+  ) => Promise<Consumer>;
+  readonly depth: (lane: string) => Promise<LaneDepth>;
+  /** Resolves when the back end answers; rejects with a HalluMazeError within `timeoutMs` when it does not. */
+  readonly ping: (timeoutMs: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}

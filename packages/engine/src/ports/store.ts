@@ -1,0 +1,265 @@
+import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
+import type { FinishReason, ReadingOutcome } from "@hallumaze/protocol";
+import type { Cell, CellPlan } from "@hallumaze/sweep";
+
+import type { FailureOutcome, Outcome, TrialState } from "../outcomes.ts";
+import type { Usage } from "./provider.ts";
+
+/** Where a sweep came from: enough to run it again. Never holds a key. */
+export interface Provenance {
+  readonly gitCommit: string | null;
+  readonly gitDirty: boolean | null;
+  readonly programVersion: string;
+  readonly nodeVersion: string;
+}
+
+/** A sweep as stored. */
+export interface SweepRecord {
+  readonly sweepId: string;
+  readonly name: string;
+  /** The normalised spec, as JSON text. */
+  readonly specJson: string;
+  readonly createdAtMs: number;
+}
+
+/** What an insert of cells did. */
+export interface InsertReport {
+  readonly inserted: number;
+  /** Rows that were there already. */
+  readonly existing: number;
+  /** Of the inserted: cells that another sweep of this database has answered; taken over, not run. */
+  readonly reused: number;
+}
+
+/** A trial that waits to be delivered. */
+export interface OpenTrial {
+  readonly trialId: string;
+  readonly lane: string;
+  readonly generation: number;
+  /** Milliseconds until it may start; 0 where it may now. */
+  readonly delayMs: number;
+}
+
+/** A recorded exchange, read back. */
+export interface RecordedReply {
+  readonly exchangeId: string;
+  readonly turn: number;
+  readonly text: string;
+  readonly reasoning: string | null;
+  readonly finishReason: FinishReason | null;
+}
+
+/** The right to run one trial until the lease ends. Every write is checked against the fence. */
+export interface Claim {
+  readonly trialId: string;
+  readonly sweepId: string;
+  readonly plan: CellPlan;
+  /** Fencing token: rises with every claim. */
+  readonly fence: number;
+  /** Tries spent on provider failures before this one. */
+  readonly tries: number;
+  /** 429 waits before this one; they spend no try. */
+  readonly waits: number;
+  /** How many tries this trial may take in all, and how many of them after an empty reply. */
+  readonly maxTries: number;
+  readonly maxEmptyRetries: number;
+  readonly emptyRetries: number;
+  /** Replies that an earlier, lost run has recorded and not scored, by turn. */
+  readonly recorded: readonly RecordedReply[];
+}
+
+/** Answer to a claim: ours to run, or why not. */
+export type ClaimResult =
+  | { readonly kind: "claimed"; readonly claim: Claim }
+  /** Finished, cancelled, gone, out of the grid, answered by another sweep in the meantime, or an older generation. */
+  | { readonly kind: "nothing" }
+  /** Another worker runs it, or it must wait. */
+  | { readonly kind: "later"; readonly afterMs: number };
+
+/** One exchange to keep, before anything can fail on it. */
+export interface ExchangeRecord {
+  readonly trialId: string;
+  readonly fence: number;
+  readonly turn: number;
+  /** 1-based number of the try. */
+  readonly tryNumber: number;
+  readonly workerId: string;
+  /** The request as sent, keys redacted, as JSON text. */
+  readonly requestJson: string;
+  readonly rawBody: string | null;
+  readonly text: string | null;
+  readonly reasoning: string | null;
+  readonly finishReason: FinishReason | null;
+  readonly outcome: FailureOutcome | null;
+  readonly errorMessage: string | null;
+  readonly servedModel: string | null;
+  readonly effectiveParamsJson: string;
+  readonly usage: Usage;
+  readonly queueMs: number | null;
+  readonly limiterMs: number | null;
+  readonly httpMs: number;
+  readonly ttftMs: number | null;
+}
+
+/** What the pure part made of a reply. */
+export interface ScoredTrial {
+  readonly outcome: ReadingOutcome;
+  readonly readerVersion: string;
+  /** Summary of the strict and the lenient reading and the walk, as JSON text: spec `walk`, flags, claims, confidence. */
+  readonly readingJson: string;
+  readonly profiles: Readonly<Record<ProfileName, { readonly version: string; readonly scores: ProfileScores }>>;
+}
+
+/** How a try ended, written in one statement guarded by the fence. */
+export type TrialEnd =
+  | { readonly kind: "done"; readonly scored: ScoredTrial }
+  | {
+      readonly kind: "retry";
+      readonly outcome: Outcome;
+      readonly message: string;
+      readonly afterMs: number;
+      /** What the retry spends: a try, an empty-reply retry, or a wait. */
+      readonly spends: "try" | "empty" | "wait";
+    }
+  | { readonly kind: "failed"; readonly outcome: Outcome; readonly message: string };
+
+/** Selects trials of one sweep. */
+export interface TrialSelector {
+  readonly states?: readonly TrialState[];
+  readonly outcomes?: readonly Outcome[];
+  readonly models?: readonly string[];
+  readonly sizes?: readonly number[];
+}
+
+/** Counts of one model in one sweep. */
+export interface ModelProgress {
+  readonly alias: string;
+  readonly lane: string;
+  /** Trials of the current grid by state. */
+  readonly states: Readonly<Record<TrialState, number>>;
+  /** Of `states.done`: taken over from another sweep. */
+  readonly reused: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Done or failed in the last 60 s. */
+  readonly finishedLastMinute: number;
+}
+
+/** One group of failures. */
+export interface FailureGroup {
+  readonly alias: string;
+  readonly outcome: string;
+  readonly count: number;
+  readonly firstMessage: string;
+}
+
+/** All that a person wants to know of a sweep under way. */
+export interface SweepProgress {
+  readonly sweep: SweepRecord;
+  readonly models: readonly ModelProgress[];
+  readonly failures: readonly FailureGroup[];
+  /** Rows that a changed spec no longer asks for: kept, not run. */
+  readonly leftGrid: number;
+  readonly lateDuplicates: number;
+}
+
+/** One trial with its scores, for tables and exports. */
+export interface TrialRow {
+  readonly trialId: string;
+  readonly cellId: string;
+  readonly sweep: string;
+  readonly alias: string;
+  readonly plan: CellPlan;
+  readonly state: TrialState;
+  readonly outcome: Outcome | null;
+  readonly tries: number;
+  readonly message: string | null;
+  readonly reused: boolean;
+  readonly scores: Readonly<Partial<Record<ProfileName, ProfileScores>>>;
+  readonly readingJson: string | null;
+  readonly usage: Usage | null;
+  readonly servedModel: string | null;
+  readonly latencyMs: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+/** A done trial's stored reply, for rescoring. */
+export interface StoredReply {
+  readonly trialId: string;
+  readonly plan: CellPlan;
+  readonly text: string;
+  readonly finishReason: FinishReason | null;
+}
+
+/** The ledger. Every method is safe to repeat. */
+export interface StorePort {
+  /** Finds the sweep of that name or makes it; stores the spec and provenance of this submission. */
+  readonly openSweep: (sweep: {
+    readonly name: string;
+    readonly specJson: string;
+    readonly provenance: Provenance;
+    readonly maxTries: number;
+    readonly maxEmptyRetries: number;
+    readonly fresh: boolean;
+  }) => Promise<SweepRecord>;
+  readonly findSweep: (name: string) => Promise<SweepRecord | null>;
+  readonly listSweeps: () => Promise<readonly SweepRecord[]>;
+  /** Adds the cells that are missing, in one statement a call; marks those seen as of the grid of `revision`. */
+  readonly insertCells: (sweepId: string, revision: number, cells: readonly Cell[]) => Promise<InsertReport>;
+  /** Starts a revision of the grid: the number to pass to insertCells and closeGrid. */
+  readonly beginGrid: (sweepId: string) => Promise<number>;
+  /** Takes the rows that `revision` has not seen out of the grid; gives how many left with it. */
+  readonly closeGrid: (sweepId: string, revision: number) => Promise<number>;
+  /** Of these cells, those with a finished answer: in this sweep, or in any sweep. For `plan`. */
+  readonly findAnswered: (
+    sweepName: string,
+    cellIds: readonly string[],
+  ) => Promise<{
+    readonly inSweep: readonly string[];
+    readonly elsewhere: readonly string[];
+    readonly known: readonly string[];
+  }>;
+
+  /** Trials in state `planned`, in lane and ordinal order, at most `limit`, after the cursor. */
+  readonly listPlanned: (sweepId: string, limit: number) => Promise<readonly OpenTrial[]>;
+  readonly markQueued: (trialIds: readonly string[]) => Promise<void>;
+  /** Open trials of a lane (planned or queued), in ordinal order, streamed in pages. */
+  readonly listOpen: (lane: string, pageSize: number) => AsyncIterable<readonly OpenTrial[]>;
+  /** Lanes with trials that are not finished, with their count. */
+  readonly listOpenLanes: (
+    sweepId: string | null,
+  ) => Promise<readonly { readonly lane: string; readonly open: number }[]>;
+  /**
+   * Puts back the running trials whose lease has ended, and those whose worker the caller knows to be dead; raises
+   * their generation. Gives what it put back.
+   */
+  readonly reclaimLost: (isDead: (workerId: string) => boolean) => Promise<readonly OpenTrial[]>;
+
+  readonly claim: (delivery: {
+    readonly trialId: string;
+    readonly generation: number;
+    readonly workerId: string;
+    readonly leaseMs: number;
+  }) => Promise<ClaimResult>;
+  /** Prolongs the leases of these claims; gives the ids of those that were lost meanwhile. */
+  readonly renew: (
+    claims: readonly { readonly trialId: string; readonly fence: number }[],
+    leaseMs: number,
+  ) => Promise<readonly string[]>;
+  /** Keeps an exchange. `late` means: the fence is old; it was archived as `late_duplicate`. */
+  readonly recordExchange: (exchange: ExchangeRecord) => Promise<"recorded" | "late">;
+  /** Ends a try. `lost` means: the fence is old and nothing was changed. */
+  readonly endTry: (trialId: string, fence: number, end: TrialEnd) => Promise<"ended" | "lost">;
+  /** Gives the claim back unspent (drain). */
+  readonly release: (trialId: string, fence: number) => Promise<void>;
+
+  /** Puts the selected failed, cancelled or blocked trials back with a full new budget of tries; gives them. */
+  readonly requeue: (sweepId: string, selector: TrialSelector) => Promise<readonly OpenTrial[]>;
+  readonly progress: (sweepId: string) => Promise<SweepProgress>;
+  /** Rows in a fixed order (alias, size, seed, …), streamed in pages. Of the current grid unless told. */
+  readonly streamTrials: (sweepId: string, pageSize: number) => AsyncIterable<readonly TrialRow[]>;
+  readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
+  readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
+
+  readonly ping: (timeoutMs: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,2 @@
+/** Where time comes from: integer milliseconds since the Unix epoch. Pure code takes one as an argument. */
+export type Clock = () => number;

@@ -1,0 +1,1 @@
+export type { Cell, Direction, Generator, Maze, MazePlan, Trap, TrapPlacement } from "./maze.ts";

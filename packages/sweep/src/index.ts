@@ -1,0 +1,1 @@
+export type { Cell, CellPlan, Group } from "./cell-plan.ts";
