@@ -1,0 +1,12 @@
+# One image for every role; the command chooses: submit, worker, status, doctor …
+# Written for Docker and reviewed, but not built in this repository's checks: they run without a Docker daemon.
+FROM node:22-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --chown=node:node . .
+RUN npm ci --omit=dev && mkdir -p /data && chown node:node /data
+ENV HALLUMAZE_HOME=/data
+USER node
+# No shell in between, so that SIGTERM reaches the program and a worker drains.
+ENTRYPOINT ["node", "apps/cli/bin/hallumaze.js"]
+CMD ["--help"]
