@@ -1,4 +1,7 @@
+export { EngineError } from "./errors.ts";
+export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
 export type { FailureOutcome, Outcome, TrialState } from "./outcomes.ts";
+export { type ModelPlan, planSweep, type SweepPlan } from "./plan-sweep.ts";
 export type { ChatMessage, ChatRequest, ChatResult, ProviderPort, Usage } from "./ports/provider.ts";
 export type { Consumer, Delivery, DeliveryResult, Enqueue, LaneDepth, QueuePort } from "./ports/queue.ts";
 export type {
@@ -20,3 +23,10 @@ export type {
   TrialRow,
   TrialSelector,
 } from "./ports/store.ts";
+export { mazeOf } from "./prepare-trial.ts";
+export { reconcile, type ReconcileReport } from "./reconcile.ts";
+export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
+export { retryTrials } from "./retry-trials.ts";
+export { runTrial, toDeliveryResult, type TrialObserver, type TrialPorts, type TrialResult } from "./run-trial.ts";
+export { scoreReply } from "./score-reply.ts";
+export { enqueuePlanned, type SubmitProgress, type SubmitReport, submitSweep } from "./submit-sweep.ts";

@@ -1,1 +1,2 @@
-export {};
+export { ProviderError } from "./errors.ts";
+export { builtProviders, openProviders } from "./open-providers.ts";

@@ -64,7 +64,13 @@ export interface Claim {
   readonly maxTries: number;
   readonly maxEmptyRetries: number;
   readonly emptyRetries: number;
-  /** Replies that an earlier, lost run has recorded and not scored, by turn. */
+  /** Milliseconds that the delivery waited in the queue; null where unknown. */
+  readonly queueMs: number | null;
+  /**
+   * Replies that an earlier, lost run has recorded and whose try has not ended, by turn: they are scored instead of
+   * asking again. A try that ended (done, retry, failed) has consumed its replies, but for outcome `internal`: there
+   * the scoring broke, and a retry scores the recorded reply.
+   */
   readonly recorded: readonly RecordedReply[];
 }
 
@@ -140,8 +146,8 @@ export interface ModelProgress {
   /** Of `states.done`: taken over from another sweep. */
   readonly reused: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Done or failed in the last 60 s. */
-  readonly finishedLastMinute: number;
+  /** Done or failed per second, over the last 60 s or since the first of them where that is shorter; 0 where none. */
+  readonly finishedPerSecond: number;
 }
 
 /** One group of failures. */
@@ -260,6 +266,8 @@ export interface StorePort {
   readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
   readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
 
+  /** The database server's clock, in milliseconds since the Unix epoch. */
+  readonly serverTimeMs: () => Promise<number>;
   readonly ping: (timeoutMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,0 +1,61 @@
+import { planSweep, type SweepPlan } from "@hallumaze/engine";
+import { openHouse } from "@hallumaze/runtime";
+
+import type { Console } from "../console.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { formatCount } from "../format.ts";
+import type { AddCommand } from "../program.ts";
+import { readSpecFile } from "../read-spec-file.ts";
+import { drawTable } from "../table.ts";
+
+/** `plan SPEC`: what a spec would do; writes and spends nothing. */
+export const addPlanCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("plan")
+    .description("show what a spec would do: cells, reuse, tokens, warnings; nothing is written or spent")
+    .argument("<spec>", "spec file, YAML or JSON")
+    .option("--fresh", "plan as if cells answered by other sweeps were run again")
+    .option("--json", "print the plan as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze plan examples/baselines.yaml\n");
+  register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
+    const spec = await readSpecFile(console, path);
+    await using house = await openHouse(console.environment(), console.logger());
+    const plan = await planSweep(house.store, spec, { fresh: options.fresh === true, rehearsal: false });
+    if (options.json) console.out(JSON.stringify(plan));
+    else printPlan(console, plan);
+    return exitCodes.ok;
+  });
+};
+
+/** Prints a plan for a person. */
+export function printPlan(console: Console, plan: SweepPlan): void {
+  const sum = (pick: (model: SweepPlan["models"][number]) => number): string =>
+    formatCount(plan.models.reduce((total, model) => total + pick(model), 0));
+  console.out(
+    drawTable(
+      ["model", "cells", "done", "reused", "to run", "prompt tokens", "reply tokens at most"],
+      [
+        ...plan.models.map((model) => [
+          model.alias,
+          formatCount(model.cells),
+          formatCount(model.done),
+          formatCount(model.reused),
+          formatCount(model.toRun),
+          `~${formatCount(model.promptTokens)}`,
+          formatCount(model.maxReplyTokens),
+        ]),
+        [
+          "in all",
+          formatCount(plan.cells),
+          sum((model) => model.done),
+          sum((model) => model.reused),
+          sum((model) => model.toRun),
+          `~${sum((model) => model.promptTokens)}`,
+          sum((model) => model.maxReplyTokens),
+        ],
+      ],
+      console.columns(),
+    ),
+  );
+  for (const warning of plan.warnings) console.err(`warning: ${warning}`);
+}

@@ -1,0 +1,49 @@
+import { type Outcome, retryTrials, type TrialState } from "@hallumaze/engine";
+import { openHouse } from "@hallumaze/runtime";
+
+import { UsageError } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { findSweep } from "../find-sweep.ts";
+import { integerBetween, list } from "../parse-words.ts";
+import type { AddCommand } from "../program.ts";
+
+interface RetryOptions {
+  readonly failed?: boolean;
+  readonly outcome?: readonly string[];
+  readonly model?: readonly string[];
+  readonly size?: number;
+  readonly json?: boolean;
+}
+
+/** `retry SWEEP --failed`: puts failed trials back with a full new budget of tries. */
+export const addRetryCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("retry")
+    .description("put failed trials back into the queue with a full new budget of tries")
+    .argument("<sweep>", "name of the sweep")
+    .option("--failed", "the failed trials")
+    .option("--outcome <kinds>", "of these outcomes only, for example timeout,transport", list)
+    .option("--class <kinds>", "the same as --outcome", list)
+    .option("--model <names>", "of these models only", list)
+    .option("--size <n>", "of this size only", integerBetween(3, 101))
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze retry baselines --failed && hallumaze run examples/baselines.yaml\n");
+  register(command, async (name: string, options: RetryOptions & { readonly class?: readonly string[] }) => {
+    const outcomes = [...(options.outcome ?? []), ...(options.class ?? [])];
+    if (!options.failed && outcomes.length === 0) {
+      throw new UsageError("say which trials: --failed, or --outcome with the kinds to retry.");
+    }
+    await using house = await openHouse(console.environment(), console.logger());
+    const sweep = await findSweep(house.store, name);
+    const states: readonly TrialState[] = ["failed"];
+    const count = await retryTrials(house, sweep.sweepId, {
+      states,
+      ...(outcomes.length > 0 && { outcomes: outcomes as readonly Outcome[] }),
+      ...(options.model && { models: options.model }),
+      ...(options.size !== undefined && { sizes: [options.size] }),
+    });
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count }));
+    else console.out(`${sweep.name}: ${count} trials put back. A worker, or run with the same spec, works on them.`);
+    return exitCodes.ok;
+  });
+};

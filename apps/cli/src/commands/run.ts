@@ -1,0 +1,94 @@
+import { planSweep, submitSweep } from "@hallumaze/engine";
+import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
+import type { SweepSpec } from "@hallumaze/sweep";
+
+import type { Console } from "../console.ts";
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { formatCount, formatDuration } from "../format.ts";
+import { integerBetween } from "../parse-words.ts";
+import type { AddCommand } from "../program.ts";
+import { readSpecFile } from "../read-spec-file.ts";
+import { printLeaderboard, writeResults } from "../results.ts";
+import { singleLine } from "../table.ts";
+import { programFolder, programVersion } from "../version.ts";
+import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
+
+interface RunOptions {
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly concurrency: number;
+  readonly output: string;
+}
+
+/** `run SPEC`: plan, submit and work in this process until all is done; then the table and the files. */
+export const addRunCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("run")
+    .description("run a sweep in this process until it is done; the same command resumes it")
+    .argument("<spec>", "spec file, YAML or JSON")
+    .option("--fresh", "run cells again that another sweep of this database has answered")
+    .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
+    .option("--output <folder>", "folder for the result files", "results")
+    .option("--json", "print the summary as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze run examples/baselines.yaml\n");
+  register(command, async (path: string, options: RunOptions) => {
+    const spec = await readSpecFile(console, path);
+    await using house = await openHouse(console.environment(), console.logger());
+    return runSweep(console, house, spec, options);
+  });
+};
+
+/** Runs one sweep in an open house and reports it; shared by `run` and the seed's own command line. */
+export async function runSweep(console: Console, house: House, spec: SweepSpec, options: RunOptions): Promise<ExitCode> {
+  const say = options.json ? console.err : console.out;
+  say(`data: ${house.databaseName}; queue: ${house.queueName}`);
+  await announcePlan(console, say, house, spec, options.fresh === true);
+  const submitted = await submitSweep(house, spec, {
+    provenance: await readProvenance(programFolder, programVersion),
+    fresh: options.fresh === true,
+    rehearsal: false,
+    signal: console.interrupt,
+  });
+  if (submitted.leftGrid > 0) say(`${submitted.leftGrid} cells left the grid with this spec; their results are kept`);
+  const work = await workUntilDone(console, house, submitted.sweep.sweepId, {
+    concurrency: options.concurrency,
+    quiet: options.json === true,
+  });
+  if (work.interrupted) {
+    say("Interrupted: what is done is kept. The same command resumes.");
+    return exitCodes.interrupted;
+  }
+  const files = await writeResults(console, house.store, submitted.sweep, options.output);
+  if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
+  else printLeaderboard(console, files);
+  reportFailures(say, spec, work);
+  return countState(work.progress, "failed") > 0 ? exitCodes.failedTrials : exitCodes.ok;
+}
+
+async function announcePlan(
+  console: Console,
+  say: (text: string) => void,
+  house: House,
+  spec: SweepSpec,
+  fresh: boolean,
+): Promise<void> {
+  const plan = await planSweep(house.store, spec, { fresh, rehearsal: false });
+  const toRun = plan.models.reduce((sum, model) => sum + model.toRun, 0);
+  const reused = plan.models.reduce((sum, model) => sum + model.reused, 0);
+  for (const warning of plan.warnings) console.err(`warning: ${warning}`);
+  const known = reused > 0 ? `, ${formatCount(reused)} taken over from other sweeps` : "";
+  say(
+    toRun === 0
+      ? `${spec.name}: nothing to run: all ${formatCount(plan.cells)} cells have been answered`
+      : `${spec.name}: ${formatCount(plan.cells)} cells, ${formatCount(toRun)} to run${known}`,
+  );
+}
+
+function reportFailures(say: (text: string) => void, spec: SweepSpec, work: WorkReport): void {
+  for (const failure of work.progress.failures) {
+    say(`${failure.count} × ${failure.outcome} (${failure.alias}): ${singleLine(failure.firstMessage)}`);
+  }
+  const failed = countState(work.progress, "failed");
+  if (failed > 0) say(`${failed} trials failed and count as missing. Again: hallumaze retry ${spec.name} --failed, then run.`);
+  say(`done in ${formatDuration(work.elapsedMs)}`);
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { SweepProgress } from "@hallumaze/engine";
+import { type House, openHouse } from "@hallumaze/runtime";
+
+import type { Console } from "../console.ts";
+import { exitCodes, type ExitCode } from "../exit-codes.ts";
+import { findSweep } from "../find-sweep.ts";
+import { formatCount } from "../format.ts";
+import type { AddCommand } from "../program.ts";
+import { progressLine, progressTable } from "../progress-view.ts";
+import { drawTable, singleLine } from "../table.ts";
+import { countState, openTrials } from "../work-until-done.ts";
+
+interface StatusOptions {
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `status [SWEEP]`: counts by model and outcome, what the queue holds, failures by kind. */
+export const addStatusCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("status")
+    .description("show how sweeps stand: by model and outcome, with failures grouped")
+    .argument("[sweep]", "name of the sweep; all when left out")
+    .option("--watch", "show it again every two seconds until all is finished")
+    .option("--json", "print JSON, one line a sweep")
+    .addHelpText("after", "\nExample:\n  $ hallumaze status baselines --watch\n");
+  register(command, async (name: string | undefined, options: StatusOptions) => {
+    await using house = await openHouse(console.environment(), console.logger());
+    const sweeps = name === undefined ? await house.store.listSweeps() : [await findSweep(house.store, name)];
+    if (sweeps.length === 0) console.err("no sweeps yet. Start one with: hallumaze run examples/baselines.yaml");
+    let code: ExitCode = exitCodes.ok;
+    for (const sweep of sweeps) code = Math.max(code, await showSweep(console, house, sweep.sweepId, options)) as ExitCode;
+    return code;
+  });
+};
+
+async function showSweep(console: Console, house: House, sweepId: string, options: StatusOptions): Promise<ExitCode> {
+  for (;;) {
+    const progress = await house.store.progress(sweepId);
+    if (options.json) console.out(JSON.stringify({ ...progress, lanes: await laneDepths(house, progress) }));
+    else await printStatus(console, house, progress);
+    const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
+    if (!options.watch || isFinished) return countState(progress, "failed") > 0 ? exitCodes.failedTrials : exitCodes.ok;
+    await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
+  }
+}
+
+async function printStatus(console: Console, house: House, progress: SweepProgress): Promise<void> {
+  console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs));
+  console.out(progressTable(progress, console.columns()));
+  const outcomes = progress.models.flatMap((model) =>
+    Object.entries(model.outcomes).map(([outcome, count]) => [model.alias, outcome, formatCount(count)]),
+  );
+  if (outcomes.length > 0) console.out(`\n${drawTable(["model", "outcome", "trials"], outcomes, console.columns())}`);
+  const lanes = (await laneDepths(house, progress)).filter((lane) => lane.waiting + lane.active + lane.delayed > 0);
+  if (lanes.length > 0) {
+    const rows = lanes.map((lane) => [lane.lane, ...[lane.waiting, lane.active, lane.delayed].map(formatCount)]);
+    console.out(`\n${drawTable(["lane", "waiting", "active", "delayed"], rows, console.columns())}`);
+  }
+  for (const failure of progress.failures) {
+    console.out(`${failure.count} × ${failure.outcome} (${failure.alias}): ${singleLine(failure.firstMessage)}`);
+  }
+  if (progress.leftGrid > 0) console.out(`${formatCount(progress.leftGrid)} cells left the grid; their results are kept`);
+  if (progress.lateDuplicates > 0) console.out(`${formatCount(progress.lateDuplicates)} late replies archived`);
+}
+
+async function laneDepths(house: House, progress: SweepProgress) {
+  const lanes = [...new Set(progress.models.map((model) => model.lane))];
+  return Promise.all(lanes.map(async (lane) => ({ lane, ...(await house.queue.depth(lane)) })));
+}

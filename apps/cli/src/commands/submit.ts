@@ -1,0 +1,37 @@
+import { submitSweep } from "@hallumaze/engine";
+import { openHouse, readProvenance } from "@hallumaze/runtime";
+
+import { exitCodes } from "../exit-codes.ts";
+import type { AddCommand } from "../program.ts";
+import { readSpecFile } from "../read-spec-file.ts";
+import { programFolder, programVersion } from "../version.ts";
+
+/** `submit SPEC`: writes the grid and enqueues it; workers do the rest. */
+export const addSubmitCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("submit")
+    .description("write a sweep's grid into the database and enqueue it; workers run it")
+    .argument("<spec>", "spec file, YAML or JSON")
+    .option("--fresh", "run cells again that another sweep of this database has answered")
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze submit sweep.yaml && hallumaze worker --role solve\n");
+  register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
+    const spec = await readSpecFile(console, path);
+    await using house = await openHouse(console.environment(), console.logger());
+    const report = await submitSweep(house, spec, {
+      provenance: await readProvenance(programFolder, programVersion),
+      fresh: options.fresh === true,
+      rehearsal: false,
+      signal: console.interrupt,
+    });
+    const { cells, inserted, existing, reused, leftGrid, enqueued } = report;
+    if (options.json) {
+      console.out(JSON.stringify({ sweep: spec.name, cells, inserted, existing, reused, leftGrid, enqueued }));
+      return exitCodes.ok;
+    }
+    console.out(`${spec.name}: ${cells} cells, ${inserted} new, ${existing} known, ${reused} answered by another sweep`);
+    if (leftGrid > 0) console.out(`${leftGrid} cells left the grid with this spec; their results are kept`);
+    console.out(`${enqueued} trials enqueued (${house.queueName}); data in ${house.databaseName}`);
+    return exitCodes.ok;
+  });
+};

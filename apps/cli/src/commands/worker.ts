@@ -1,0 +1,60 @@
+import { openHouse, startSolveWorker } from "@hallumaze/runtime";
+
+import { exitCodes } from "../exit-codes.ts";
+import { integerBetween, list } from "../parse-words.ts";
+import type { AddCommand } from "../program.ts";
+import { UsageError } from "../errors.ts";
+
+interface WorkerOptions {
+  readonly role: readonly string[];
+  readonly lanes?: readonly string[];
+  readonly concurrency: number;
+  readonly drainSeconds: number;
+}
+
+/** `worker`: works until it is told to stop, then drains. */
+export const addWorkerCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("worker")
+    .description("take work from the queue until SIGTERM or Ctrl-C, then drain")
+    .requiredOption("--role <roles>", "what to work on: solve (judge is not built yet)", list)
+    .option("--lanes <lanes>", "only these lanes, for example sim.oracle", list)
+    .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
+    .option("--drain-seconds <n>", "how long trials under way may take to end after the signal", integerBetween(0, 3600), 60)
+    .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve --concurrency 32\n");
+  register(command, async (options: WorkerOptions) => {
+    checkRoles(options.role);
+    await using house = await openHouse(console.environment(), console.logger());
+    const worker = startSolveWorker({
+      store: house.store,
+      queue: house.queue,
+      provider: house.provider,
+      logger: console.logger(),
+      concurrency: options.concurrency,
+      lanes: options.lanes ?? null,
+    });
+    console.err(`worker: role solve, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`);
+    try {
+      await Promise.race([interrupted(console.interrupt), worker.broken]);
+      console.err(`worker: draining ${worker.inFlight()} trials (at most ${options.drainSeconds} s)`);
+    } finally {
+      await worker.drain(options.drainSeconds * 1000);
+    }
+    console.err("worker: drained");
+    return exitCodes.ok;
+  });
+};
+
+function checkRoles(roles: readonly string[]): void {
+  for (const role of roles) {
+    if (role === "judge") throw new UsageError("role judge is not built into this version yet. Use --role solve.");
+    if (role !== "solve") throw new UsageError(`unknown role "${role}". Roles: solve.`);
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,106 @@
+import { HalluMazeError } from "@hallumaze/foundation";
+import { Command, CommanderError } from "commander";
+import { closest } from "fastest-levenshtein";
+
+import { addDoctorCommand } from "./commands/doctor.ts";
+import { addExportCommand } from "./commands/export.ts";
+import { addMazeCommand } from "./commands/maze.ts";
+import { addPlanCommand } from "./commands/plan.ts";
+import { addRescoreCommand } from "./commands/rescore.ts";
+import { addRetryCommand } from "./commands/retry.ts";
+import { addRunCommand } from "./commands/run.ts";
+import { addSchemaCommand } from "./commands/schema.ts";
+import { addScoreCommand } from "./commands/score.ts";
+import { addStatusCommand } from "./commands/status.ts";
+import { addSubmitCommand } from "./commands/submit.ts";
+import { addWorkerCommand } from "./commands/worker.ts";
+import type { Console } from "./console.ts";
+import { exitCodes, type ExitCode } from "./exit-codes.ts";
+import { explainError } from "./explain-error.ts";
+import { addSeedOptions } from "./seed/seed-command.ts";
+import { programVersion } from "./version.ts";
+
+/** Registers a command's action: what it returns becomes the exit code. */
+export type Register = (command: Command, action: (...words: never[]) => Promise<ExitCode>) => void;
+
+/** Adds one command to the program. */
+export type AddCommand = (program: Command, console: Console, register: Register) => void;
+
+const addCommands: readonly AddCommand[] = [
+  addRunCommand,
+  addPlanCommand,
+  addSubmitCommand,
+  addWorkerCommand,
+  addStatusCommand,
+  addRetryCommand,
+  addRescoreCommand,
+  addExportCommand,
+  addMazeCommand,
+  addScoreCommand,
+  addDoctorCommand,
+  addSchemaCommand,
+  addSeedOptions,
+];
+
+/** Parses the words after the program's name, runs the command, and gives the exit code; never throws. */
+export async function runProgram(words: readonly string[], console: Console): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.ok;
+  const program = new Command("hallumaze");
+  program
+    .description("HalluMaze sweeps: does a model know that it is wrong, and does it get out?")
+    .version(programVersion)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => console.out(text.trimEnd()),
+      writeErr: (text) => console.err(text.trimEnd()),
+    })
+    .showHelpAfterError("(--help shows the options)")
+    .addHelpText("after", "\nExample:\n  $ hallumaze run examples/baselines.yaml\n  $ hallumaze status baselines\n");
+  const register: Register = (command, action) => {
+    command.exitOverride().action(async (...given: unknown[]) => {
+      exitCode = await (action as (...given: unknown[]) => Promise<ExitCode>)(...given);
+    });
+  };
+  for (const add of addCommands) add(program, console, register);
+  const unknown = unknownCommand(program, words);
+  if (unknown) {
+    console.err(unknown);
+    return exitCodes.usage;
+  }
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return exitCodeOf(error, console);
+  }
+}
+
+function unknownCommand(program: Command, words: readonly string[]): string | null {
+  const [first] = words;
+  if (first === undefined || first.startsWith("-")) return null;
+  const names = [...program.commands.map((command) => command.name()), "help"];
+  if (names.includes(first)) return null;
+  return `unknown command "${first}"; did you mean "${closest(first, names)}"? (hallumaze --help lists them)`;
+}
+
+function exitCodeOf(error: unknown, console: Console): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (console.interrupt.aborted) {
+    console.err("Interrupted. The same command resumes where it stopped.");
+    return exitCodes.interrupted;
+  }
+  console.err(explainError(error));
+  const isUsage = error instanceof HalluMazeError && usageCodes.has(error.code);
+  return isUsage ? exitCodes.usage : exitCodes.unexpected;
+}
+
+/** Errors that the user mends in words, spec or environment. */
+const usageCodes: ReadonlySet<string> = new Set([
+  "spec-invalid",
+  "usage",
+  "environment-invalid",
+  "maze-size",
+  "maze-seed",
+  "maze-generator",
+  "maze-placement",
+]);

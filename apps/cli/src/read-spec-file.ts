@@ -1,0 +1,39 @@
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { builtProviders } from "@hallumaze/runtime";
+import { isSolverName, solverNames, solverParameters } from "@hallumaze/solvers";
+import { parseSpec, type SweepSpec } from "@hallumaze/sweep";
+
+import type { Console } from "./console.ts";
+import { UsageError } from "./errors.ts";
+
+/** Bytes of a spec that are read at most; parseSpec says what is wrong with a longer one. */
+const readLimitBytes = 8 * 1024 * 1024;
+
+/** Reads and checks a spec file. Notes go to stderr; every problem is listed with its place. */
+export async function readSpecFile(console: Console, path: string): Promise<SweepSpec> {
+  const text = await readText(resolve(console.workingFolder, path), path);
+  const { spec, notes } = parseSpec(text, { fileName: path, builtProviders, solvers: { solverNames, isSolverName, solverParameters } });
+  for (const note of notes) console.err(`note: ${note}`);
+  return spec;
+}
+
+/** Reads a text file; a missing or unreadable one is a usage error that names it. */
+export async function readText(absolutePath: string, shownPath: string): Promise<string> {
+  try {
+    const file = await open(absolutePath, "r");
+    try {
+      const { size } = await file.stat();
+      const buffer = Buffer.alloc(Math.min(Math.max(size, 0), readLimitBytes));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+      return buffer.toString("utf8", 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const reason = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : String(code);
+    throw new UsageError(`cannot read ${shownPath}: ${reason}. Give the path of a file.`);
+  }
+}

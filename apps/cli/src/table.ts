@@ -1,0 +1,41 @@
+import Table from "cli-table3";
+
+const plainCharacters = {
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: "  ",
+};
+
+/** Draws a table without frames: the first column to the left, the others to the right. `columns` is the terminal's width. */
+export function drawTable(head: readonly string[], rows: readonly (readonly string[])[], columns: number): string {
+  const table = new Table({
+    head: [...head],
+    chars: plainCharacters,
+    colAligns: head.map((_, column) => (column === 0 ? "left" : "right")),
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+  });
+  table.push(...rows.map((row) => row.map(singleLine)));
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => (line.length > columns && columns > 20 ? `${line.slice(0, columns - 1)}…` : line.trimEnd()))
+    .join("\n");
+}
+
+/** Text of a model or a server is data: no control character of it reaches the terminal. */
+export function singleLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes.
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+}

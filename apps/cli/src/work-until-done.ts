@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
+import { type House, startSolveWorker } from "@hallumaze/runtime";
+
+import type { Console } from "./console.ts";
+import { openProgressView } from "./progress-view.ts";
+
+/** How long a drain lets trials under way end before they are given back. */
+export const drainDeadlineMs = 30_000;
+
+/** How working on a sweep ended. */
+export interface WorkReport {
+  readonly progress: SweepProgress;
+  readonly interrupted: boolean;
+  readonly elapsedMs: number;
+}
+
+/**
+ * Works on a sweep in this process until the ledger has no open trial of it, or an interrupt drains it. Progress is
+ * counted in the ledger, so trials that other processes finish count too.
+ */
+export async function workUntilDone(
+  console: Console,
+  house: House,
+  sweepId: string,
+  options: { readonly concurrency: number; readonly quiet: boolean },
+): Promise<WorkReport> {
+  const startedMs = console.now();
+  const view = openProgressView(console, options.quiet);
+  const worker = startSolveWorker({
+    store: house.store,
+    queue: house.queue,
+    provider: house.provider,
+    logger: console.logger(),
+    concurrency: options.concurrency,
+    lanes: null,
+  });
+  try {
+    for (;;) {
+      const progress = await house.store.progress(sweepId);
+      view.show(progress, console.now() - startedMs);
+      if (openTrials(progress) === 0) return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
+      if (console.interrupt.aborted) break;
+      await Promise.race([pause(500, console.interrupt), worker.broken]);
+      // Another process may have been killed between writing rows and enqueuing them.
+      if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
+    }
+    view.note(`draining: ${worker.inFlight()} trials under way may end; interrupt again to stop at once`);
+    await worker.drain(drainDeadlineMs);
+    const progress = await house.store.progress(sweepId);
+    return { progress, interrupted: openTrials(progress) > 0, elapsedMs: console.now() - startedMs };
+  } finally {
+    view.close();
+    await worker.drain(drainDeadlineMs);
+  }
+}
+
+/** Trials of the grid that are not finished and not blocked. */
+export function openTrials(progress: SweepProgress): number {
+  return countState(progress, "planned") + countState(progress, "queued") + countState(progress, "running");
+}
+
+/** Trials of the grid in one state, over all models. */
+export function countState(progress: SweepProgress, state: keyof SweepProgress["models"][number]["states"]): number {
+  return progress.models.reduce((sum, model) => sum + model.states[state], 0);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

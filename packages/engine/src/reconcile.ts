@@ -1,0 +1,39 @@
+import type { QueuePort } from "./ports/queue.ts";
+import type { StorePort } from "./ports/store.ts";
+import { enqueueTrials } from "./submit-sweep.ts";
+
+const pageSize = 2000;
+
+/** What a comparison of ledger and queue put right. */
+export interface ReconcileReport {
+  /** Running trials whose worker is gone, put back. */
+  readonly reclaimed: number;
+  /** Deliveries made again because the queue held fewer than the ledger has open trials. */
+  readonly redelivered: number;
+}
+
+/**
+ * Compares the ledger with the queue and repairs the queue: the ledger is the truth. Cheap where all is well (one count
+ * a lane), so it runs at each start and every half minute in each worker; several at once do no harm, since deliveries
+ * are idempotent and the claim decides.
+ *
+ * Heals lost Redis data, an interrupted enqueue, a dead worker, and jobs that BullMQ gave up on.
+ */
+export async function reconcile(
+  ports: { readonly store: Pick<StorePort, "reclaimLost" | "listOpenLanes" | "listOpen">; readonly queue: QueuePort },
+  isDead: (workerId: string) => boolean,
+): Promise<ReconcileReport> {
+  const { store, queue } = ports;
+  const reclaimed = await store.reclaimLost(isDead);
+  await enqueueTrials(queue, reclaimed);
+  let redelivered = 0;
+  for (const { lane, open } of await store.listOpenLanes(null)) {
+    const depth = await queue.depth(lane);
+    if (depth.waiting + depth.active + depth.delayed >= open) continue;
+    for await (const page of store.listOpen(lane, pageSize)) {
+      await queue.enqueue(lane, page);
+      redelivered += page.length;
+    }
+  }
+  return { reclaimed: reclaimed.length, redelivered };
+}

@@ -1,0 +1,38 @@
+import type { ScoredTrial, StorePort } from "./ports/store.ts";
+import { scoreReply } from "./score-reply.ts";
+
+const pageSize = 200;
+
+/** What rescoring did. */
+export interface RescoreReport {
+  readonly rescored: number;
+  /** Replies that the pure part could not score: a defect of ours, with the first message. */
+  readonly failed: number;
+  readonly firstMessage: string | null;
+}
+
+/** Reads, walks and scores every stored reply of a sweep again. No provider is asked; the same program changes nothing. */
+export async function rescoreSweep(
+  store: Pick<StorePort, "streamReplies" | "saveScores">,
+  sweepId: string,
+  signal: AbortSignal,
+): Promise<RescoreReport> {
+  let rescored = 0;
+  let failed = 0;
+  let firstMessage: string | null = null;
+  for await (const page of store.streamReplies(sweepId, pageSize)) {
+    signal.throwIfAborted();
+    const saved: { readonly trialId: string; readonly scored: ScoredTrial }[] = [];
+    for (const reply of page) {
+      try {
+        saved.push({ trialId: reply.trialId, scored: scoreReply(reply.plan, reply.text, reply.finishReason) });
+      } catch (error) {
+        failed += 1;
+        firstMessage ??= `${reply.trialId}: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    }
+    await store.saveScores(saved);
+    rescored += saved.length;
+  }
+  return { rescored, failed, firstMessage };
+}

@@ -1,0 +1,202 @@
+import type { Clock } from "@hallumaze/foundation";
+
+import { archiveFailed } from "./errors.ts";
+import { decideEmpty, decideFailure, type RetryPolicy } from "./failure-policy.ts";
+import { buildRequest, type PreparedTrial, prepareTrial } from "./prepare-trial.ts";
+import type { ChatRequest, ChatResult, ProviderPort } from "./ports/provider.ts";
+import type { Delivery, DeliveryResult } from "./ports/queue.ts";
+import type { Claim, ExchangeRecord, RecordedReply, StorePort, TrialEnd } from "./ports/store.ts";
+import { isPromptCut } from "./prompt-cut.ts";
+import { scoreReply } from "./score-reply.ts";
+
+/** What running one trial needs from outside. */
+export interface TrialPorts {
+  readonly store: Pick<StorePort, "claim" | "recordExchange" | "endTry" | "release">;
+  readonly provider: ProviderPort;
+  readonly now: Clock;
+  /** A random number in [0, 1), for jitter only. */
+  readonly fraction: () => number;
+  /** Waits; rejects when the signal fires. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** Longest time for one request, from sending to the last byte. */
+  readonly callTimeoutMs: number;
+  /** How long a received reply is held in memory while the database refuses it. */
+  readonly archivePatienceMs: number;
+  readonly retry: RetryPolicy;
+  readonly observe: TrialObserver;
+}
+
+/** Is told of each state change, with ids; never of prompts or replies. */
+export interface TrialObserver {
+  readonly claimed: (claim: Claim) => void;
+  readonly released: (claim: Claim) => void;
+  readonly ended: (claim: Claim, end: TrialEnd, fate: "ended" | "lost") => void;
+  readonly late: (claim: Claim) => void;
+  readonly archiveTrouble: (claim: Claim, error: unknown) => void;
+}
+
+/** How a try ended for the deliverer: nothing more to do, or again after a while. */
+export type TrialResult =
+  | { readonly kind: "done" }
+  | { readonly kind: "retry-later"; readonly afterMs: number }
+  | { readonly kind: "give-up"; readonly reason: "not-ours" | "lost-lease" };
+
+/**
+ * Runs one trial: claim, ask (or take the reply that an earlier run recorded), record, read, score, end.
+ *
+ * Safe to call twice or at once from several processes for one trial: the claim's fence decides whose writes count.
+ * Rejects only where the ledger is out of reach; the trial then stays retryable. When `signal` fires before the reply
+ * is there, the claim is given back unspent.
+ */
+export async function runTrial(ports: TrialPorts, delivery: Delivery, signal: AbortSignal): Promise<TrialResult> {
+  const answer = await ports.store.claim({ ...delivery, workerId: ports.workerId, leaseMs: ports.leaseMs });
+  if (answer.kind === "nothing") return { kind: "give-up", reason: "not-ours" };
+  if (answer.kind === "later") return { kind: "retry-later", afterMs: answer.afterMs };
+  const { claim } = answer;
+  ports.observe.claimed(claim);
+  try {
+    return await runClaimed(ports, claim, signal);
+  } finally {
+    ports.observe.released(claim);
+  }
+}
+
+/** Translates a trial's result into what the queue must do with the delivery. */
+export function toDeliveryResult(result: TrialResult): DeliveryResult {
+  return result.kind === "retry-later" ? { kind: "again", afterMs: result.afterMs } : { kind: "done" };
+}
+
+async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal): Promise<TrialResult> {
+  const trial = prepareTrial(claim.plan);
+  const recorded = claim.recorded.find((reply) => reply.turn === 0);
+  if (recorded) return endWith(ports, claim, scoredEnd(claim, recorded), signal);
+
+  const request = buildRequest(claim.plan, trial);
+  const result = await ask(ports, request, signal);
+  if (result === "interrupted") {
+    await ports.store.release(claim.trialId, claim.fence);
+    return { kind: "retry-later", afterMs: 0 };
+  }
+  const kept = await archive(ports, claim, exchangeOf(ports, claim, request, result), signal);
+  if (kept === "late") {
+    ports.observe.late(claim);
+    return { kind: "give-up", reason: "lost-lease" };
+  }
+  return endWith(ports, claim, judgeResult(ports, claim, trial, result), signal);
+}
+
+/** The end that a result leads to. Pure but for the jitter. */
+function judgeResult(ports: TrialPorts, claim: Claim, trial: PreparedTrial, result: ChatResult): TrialEnd {
+  if (result.kind === "failure") return decideFailure(result, claim, ports.retry, ports.fraction());
+  const cut = isPromptCut(trial.promptTokens, result.usage.inputTokens);
+  if (cut) return decideFailure({ outcome: "prompt_truncated", message: cut, retryAfterMs: null }, claim, ports.retry, 0);
+  const end = scoredEnd(claim, result);
+  if (end.kind !== "done" || end.scored.outcome !== "empty") return end;
+  return decideEmpty(claim, ports.retry, ports.fraction()) ?? end;
+}
+
+function scoredEnd(claim: Claim, reply: Pick<RecordedReply, "text" | "finishReason">): TrialEnd {
+  try {
+    return { kind: "done", scored: scoreReply(claim.plan, reply.text, reply.finishReason) };
+  } catch (error) {
+    // The reply is recorded, so a mended program scores it later without asking again.
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", outcome: "internal", message: `scoring failed: ${reason}` };
+  }
+}
+
+async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
+  const deadline = AbortSignal.timeout(ports.callTimeoutMs);
+  const startedMs = ports.now();
+  try {
+    return await ports.provider.complete(request, AbortSignal.any([signal, deadline]));
+  } catch (error) {
+    if (signal.aborted) return "interrupted";
+    const timedOut = deadline.aborted;
+    return {
+      kind: "failure",
+      outcome: timedOut ? "timeout" : "internal",
+      message: timedOut ? `timeout(total): no complete reply within ${ports.callTimeoutMs} ms` : describe(error),
+      retryAfterMs: null,
+      rawBody: null,
+      servedModel: null,
+      usage: { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null },
+      httpMs: ports.now() - startedMs,
+      ttftMs: null,
+    };
+  }
+}
+
+async function endWith(ports: TrialPorts, claim: Claim, end: TrialEnd, signal: AbortSignal): Promise<TrialResult> {
+  const fate = await insist(ports, claim, () => ports.store.endTry(claim.trialId, claim.fence, end), signal);
+  ports.observe.ended(claim, end, fate);
+  if (fate === "lost") return { kind: "give-up", reason: "lost-lease" };
+  return end.kind === "retry" ? { kind: "retry-later", afterMs: end.afterMs } : { kind: "done" };
+}
+
+function archive(
+  ports: TrialPorts,
+  claim: Claim,
+  exchange: ExchangeRecord,
+  signal: AbortSignal,
+): Promise<"recorded" | "late"> {
+  return insist(ports, claim, () => ports.store.recordExchange(exchange), signal);
+}
+
+/**
+ * Repeats a write that the ledger refuses for a passing reason (disk full, restart): the reply in memory is paid for.
+ * All slots of a worker end up here together, so a full disk pauses the run by itself.
+ */
+async function insist<T>(ports: TrialPorts, claim: Claim, write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const startedMs = ports.now();
+  for (let delayMs = 250; ; delayMs = Math.min(delayMs * 2, 10_000)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      ports.observe.archiveTrouble(claim, error);
+      if (signal.aborted || ports.now() - startedMs + delayMs > ports.archivePatienceMs) {
+        throw archiveFailed(error, { trialId: claim.trialId });
+      }
+      // An interrupt ends the waiting, not the writing: one more write is tried at once.
+      await ports.sleep(delayMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "retry" in error && error.retry === true;
+}
+
+function exchangeOf(ports: TrialPorts, claim: Claim, request: ChatRequest, result: ChatResult): ExchangeRecord {
+  const { provider: _provider, ...sent } = request;
+  const reply = result.kind === "reply" ? result : null;
+  const failure = result.kind === "failure" ? result : null;
+  return {
+    trialId: claim.trialId,
+    fence: claim.fence,
+    turn: 0,
+    tryNumber: claim.tries + claim.waits + claim.emptyRetries + 1,
+    workerId: ports.workerId,
+    requestJson: JSON.stringify(sent),
+    rawBody: result.rawBody,
+    text: reply?.text ?? null,
+    reasoning: reply?.reasoning ?? null,
+    finishReason: reply?.finishReason ?? null,
+    outcome: failure?.outcome ?? null,
+    errorMessage: failure?.message ?? null,
+    servedModel: result.servedModel,
+    effectiveParamsJson: JSON.stringify({ temperature: request.temperature, maxTokens: request.maxTokens, ...request.params }),
+    usage: result.usage,
+    queueMs: claim.queueMs,
+    limiterMs: null,
+    httpMs: result.httpMs,
+    ttftMs: result.ttftMs,
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

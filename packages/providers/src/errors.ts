@@ -1,0 +1,4 @@
+import { HalluMazeError } from "@hallumaze/foundation";
+
+/** A request that no built provider can take. */
+export class ProviderError extends HalluMazeError {}

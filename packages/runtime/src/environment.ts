@@ -1,0 +1,28 @@
+import { queueEnv } from "@hallumaze/queue";
+import { storeEnv } from "@hallumaze/store";
+import { z } from "zod";
+
+import { RuntimeError } from "./errors.ts";
+
+const environmentShape = z.object({
+  ...storeEnv.shape,
+  ...queueEnv.shape,
+  HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("warn"),
+});
+
+/** The plumbing that the environment sets; science stands in the spec. */
+export type Environment = z.infer<typeof environmentShape>;
+
+/** Names of all variables that are read. */
+export const environmentNames: readonly string[] = Object.keys(environmentShape.shape);
+
+/** Checks the environment; throws one error that lists every problem by variable name. Empty values count as unset. */
+export function parseEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const set = Object.fromEntries(
+    environmentNames.flatMap((name) => (variables[name] ? [[name, variables[name]] as const] : [])),
+  );
+  const parsed = environmentShape.safeParse(set);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new RuntimeError("environment-invalid", `The environment is not usable:\n  ${problems.join("\n  ")}`);
+}

@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+
+import type { ProviderPort, QueuePort, StorePort } from "@hallumaze/engine";
+import { openProviders } from "@hallumaze/providers";
+import { openQueue } from "@hallumaze/queue";
+import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
+
+import type { Environment } from "./environment.ts";
+import type { Logger } from "./logger.ts";
+
+/** Everything that a command works with, opened by the environment. Closing ends what it started. */
+export interface House extends AsyncDisposable {
+  readonly store: StorePort;
+  readonly queue: QueuePort;
+  readonly provider: ProviderPort;
+  /** In plain words: where the data lives and what delivers, without passwords. */
+  readonly databaseName: string;
+  readonly queueName: string;
+  readonly databaseUrl: string;
+}
+
+/**
+ * Opens database, queue and providers. `DATABASE_URL` names the database, else an embedded PostgreSQL in
+ * `HALLUMAZE_HOME` (default `.hallumaze` of the working folder) is started or joined; `REDIS_URL` names the queue's
+ * Redis, else the queue lives in the same database.
+ *
+ * Rejects within a bounded wait with a message that says what is out of reach.
+ */
+export async function openHouse(environment: Environment, logger: Logger): Promise<House> {
+  const opened: { close(): Promise<void> }[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) await part.close();
+  };
+  try {
+    const database = await openDatabase(environment);
+    opened.push(database);
+    const store = await openStore({ databaseUrl: database.url, poolSize: environment.HALLUMAZE_DATABASE_POOL });
+    opened.push(store);
+    const redisUrl = environment.REDIS_URL;
+    const queue = await openQueue(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
+      onError: (error) => logger.warn({ err: error }, "queue trouble"),
+    });
+    opened.push(queue);
+    return {
+      store,
+      queue,
+      provider: openProviders(),
+      databaseName: database.name,
+      queueName: redisUrl ? `Redis at ${withoutPassword(redisUrl)}` : "the same database",
+      databaseUrl: database.url,
+      [Symbol.asyncDispose]: closeAll,
+    };
+  } catch (error) {
+    await closeAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A server's address as it may be shown: no user, no password. */
+export function withoutPassword(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+async function openDatabase(environment: Environment): Promise<{ url: string; name: string; close(): Promise<void> }> {
+  const url = environment.DATABASE_URL;
+  if (url) return { url, name: `PostgreSQL at ${withoutPassword(url)}`, close: async () => undefined };
+  const embedded = await openEmbeddedPostgres({ home: resolve(environment.HALLUMAZE_HOME) });
+  return { url: embedded.url, name: `embedded PostgreSQL in ${embedded.dataFolder}`, close: embedded.close };
+}

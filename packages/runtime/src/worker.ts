@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import {
+  type Claim,
+  type Consumer,
+  defaultRetryPolicy,
+  type ProviderPort,
+  type QueuePort,
+  reconcile,
+  runTrial,
+  type StorePort,
+  toDeliveryResult,
+  type TrialObserver,
+  type TrialPorts,
+} from "@hallumaze/engine";
+import { describeThisProcess, isKnownDead } from "@hallumaze/store";
+
+import type { Logger } from "./logger.ts";
+
+/** Times of a worker, in milliseconds. */
+export interface WorkerTimes {
+  /** How long a claim holds without renewal. Longer than any pause of a healthy process. */
+  readonly leaseMs: number;
+  readonly discoverEveryMs: number;
+  readonly reconcileEveryMs: number;
+  readonly callTimeoutMs: number;
+  readonly archivePatienceMs: number;
+}
+
+/** The times that ship. */
+export const workerTimes: WorkerTimes = {
+  leaseMs: 30_000,
+  discoverEveryMs: 1000,
+  reconcileEveryMs: 15_000,
+  callTimeoutMs: 600_000,
+  archivePatienceMs: 300_000,
+};
+
+/** What a worker works on, with what. */
+export interface WorkerOptions {
+  readonly store: StorePort;
+  readonly queue: QueuePort;
+  readonly provider: ProviderPort;
+  readonly logger: Logger;
+  /** Trials at once in each lane. */
+  readonly concurrency: number;
+  /** Only these lanes; null for all, found as they appear. */
+  readonly lanes: readonly string[] | null;
+  readonly times?: WorkerTimes;
+}
+
+/** A running solve worker. */
+export interface SolveWorker {
+  /** Lanes under consumption now. */
+  readonly lanes: () => readonly string[];
+  /** Trials under way now. */
+  readonly inFlight: () => number;
+  /** Rejects when the worker cannot go on (the ledger is out of reach); never resolves. */
+  readonly broken: Promise<never>;
+  /** Takes no more work, lets what is under way end until the deadline, gives the rest back. */
+  readonly drain: (deadlineMs: number) => Promise<void>;
+}
+
+/**
+ * Starts a solve worker: repairs the queue from the ledger, then consumes each lane that has open trials, and new ones
+ * as they appear; renews its claims; compares ledger and queue from time to time.
+ */
+export function startSolveWorker(options: WorkerOptions): SolveWorker {
+  const times = options.times ?? workerTimes;
+  const claims = new Map<string, Claim>();
+  const consumers = new Map<string, Consumer>();
+  const stop = new AbortController();
+  const ports = trialPorts(options, times, claims);
+
+  const discover = async (): Promise<void> => {
+    for (const { lane } of await options.store.listOpenLanes(null)) {
+      if (consumers.has(lane) || stop.signal.aborted || !isWanted(options.lanes, lane)) continue;
+      const consumer = await options.queue.consume(lane, options.concurrency, async (delivery, signal) =>
+        toDeliveryResult(await runTrial(ports, delivery, signal)),
+      );
+      consumers.set(lane, consumer);
+      options.logger.info({ lane, concurrency: options.concurrency }, "lane open");
+    }
+  };
+  const repair = async (): Promise<void> => {
+    const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
+    if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
+  };
+  const renew = async (): Promise<void> => {
+    if (claims.size === 0) return;
+    const held = [...claims.values()].map(({ trialId, fence }) => ({ trialId, fence }));
+    const lost = await options.store.renew(held, times.leaseMs);
+    for (const trialId of lost) options.logger.warn({ trialId }, "claim lost: another worker took it over");
+  };
+
+  const loops = [
+    repeat(repair, times.reconcileEveryMs, stop.signal, options.logger, "reconcile"),
+    repeat(discover, times.discoverEveryMs, stop.signal, options.logger, "discover lanes"),
+    repeat(renew, Math.floor(times.leaseMs / 3), stop.signal, options.logger, "renew claims", true),
+  ];
+  const broken = Promise.race(loops) as Promise<never>;
+  broken.catch(() => undefined);
+  return {
+    lanes: () => [...consumers.keys()],
+    inFlight: () => claims.size,
+    broken,
+    drain: async (deadlineMs) => {
+      stop.abort();
+      const renewals = setInterval(() => void renew().catch(() => undefined), Math.floor(times.leaseMs / 3));
+      try {
+        await Promise.all([...consumers.values()].map((consumer) => consumer.close(deadlineMs)));
+      } finally {
+        clearInterval(renewals);
+      }
+    },
+  };
+}
+
+function isWanted(lanes: readonly string[] | null, lane: string): boolean {
+  return lanes === null || lanes.includes(lane);
+}
+
+/** How often in a row a loop may fail before the worker gives up: with the back-off about two minutes. */
+const failuresAllowed = 12;
+
+/** Runs `work` again and again; never resolves, rejects when it fails too often in a row. */
+async function repeat(
+  work: () => Promise<void>,
+  everyMs: number,
+  signal: AbortSignal,
+  logger: Logger,
+  name: string,
+  waitFirst = false,
+): Promise<never> {
+  let failures = 0;
+  if (waitFirst) await pause(everyMs, signal);
+  while (!signal.aborted) {
+    try {
+      await work();
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logger.error({ err: error, failures }, `${name} failed`);
+      if (failures >= failuresAllowed) throw error;
+    }
+    await pause(failures === 0 ? everyMs : Math.min(everyMs * 2 ** failures, 15_000), signal);
+  }
+  return new Promise<never>(() => undefined);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+function trialPorts(options: WorkerOptions, times: WorkerTimes, claims: Map<string, Claim>): TrialPorts {
+  return {
+    store: options.store,
+    provider: options.provider,
+    now: Date.now,
+    fraction: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+    workerId: describeThisProcess(),
+    leaseMs: times.leaseMs,
+    callTimeoutMs: times.callTimeoutMs,
+    archivePatienceMs: times.archivePatienceMs,
+    retry: defaultRetryPolicy,
+    observe: observer(options.logger, claims),
+  };
+}
+
+function observer(logger: Logger, claims: Map<string, Claim>): TrialObserver {
+  let troubled = false;
+  return {
+    claimed: (claim) => {
+      claims.set(claim.trialId, claim);
+      logger.debug({ trialId: claim.trialId, fence: claim.fence }, "trial running");
+    },
+    released: (claim) => claims.delete(claim.trialId),
+    ended: (claim, end, fate) => {
+      troubled = false;
+      const outcome = end.kind === "done" ? end.scored.outcome : end.outcome;
+      const line = { trialId: claim.trialId, fence: claim.fence, outcome, fate };
+      if (end.kind === "failed") logger.warn({ ...line, message: end.message }, "trial failed");
+      else logger.debug(line, end.kind === "done" ? "trial done" : "trial waits for a retry");
+    },
+    late: (claim) => logger.warn({ trialId: claim.trialId, fence: claim.fence }, "late reply archived"),
+    archiveTrouble: (claim, error) => {
+      if (troubled) return;
+      troubled = true;
+      logger.error({ trialId: claim.trialId, err: error }, "the database refuses replies: holding them, work pauses");
+    },
+  };
+}
