@@ -34,10 +34,17 @@ export const hintSentenceCount = sentences.ko.length;
 /**
  * The tempting sentence of a maze's trap number `trapIndex` (0-based, in the order of the maze's `traps`).
  *
- * A pure function of seed and index: its place in the list is the same in every language and encoding.
+ * A pure function of seed and index: its place in the list is the same in every language and encoding. Each six traps of
+ * a maze carry six different sentences, in an order drawn from the seed.
  * SOURCE: seed, sections 5 and 9.1; the further sentences are ours.
  */
 export function hintSentence(seed: number, trapIndex: number, language: TextLanguage): string {
-  const drawn = createRandom(`hint-sentence:${seed}:${trapIndex}`).below(hintSentenceCount);
-  return sentences[language][drawn] as string;
+  const round = Math.floor(trapIndex / hintSentenceCount);
+  const random = createRandom(`hint-sentences:${seed}:${round}`);
+  const left = [...sentences[language]];
+  let drawn = "";
+  for (let draws = trapIndex % hintSentenceCount; draws >= 0; draws--) {
+    drawn = left.splice(random.below(left.length), 1).join("");
+  }
+  return drawn;
 }

@@ -3,14 +3,16 @@ import type { Maze } from "./maze.ts";
 import { directionsOffSolution } from "./place-traps.ts";
 import { findBranches } from "./solve.ts";
 
-/** What makes a maze hard, apart from its size. Every number is harder when higher. */
+/** What makes a maze hard, apart from its size. Harder when higher, but for `cellsBeyondExit`. */
 export interface Difficulty {
   /** Cells of the solution, EXIT excluded, where a wrong direction is open too. */
   readonly junctions: number;
-  /** Cells in branches that leave the solution before EXIT. Cells beyond EXIT are never reached and do not count. */
+  /** Cells in branches that leave the solution before EXIT: those where a walker can get lost. */
   readonly wrongBranchCells: number;
   /** Moves from the solution to the farthest of those cells; 0 where there is none. */
   readonly maxWrongBranchDepth: number;
+  /** Cells that only a walk through EXIT could reach, so none does. Solution, wrong branches and these are all size² cells. */
+  readonly cellsBeyondExit: number;
   /** Moves of the solution over the Manhattan distance from START to EXIT, at least 1. */
   readonly detourIndex: number;
   /** How often the solution changes direction. */
@@ -33,6 +35,7 @@ export function measureDifficulty(maze: Maze): Difficulty {
     junctions: junctions.length,
     wrongBranchCells: wrongDepths.length,
     maxWrongBranchDepth: wrongDepths.reduce((most, depth) => Math.max(most, depth), 0),
+    cellsBeyondExit: size * size - solution.length - wrongDepths.length,
     detourIndex: moves / (2 * (size - 1)),
     turns: countTurns(maze),
     hittingTime: hittingTime(positions, moves),
