@@ -1,0 +1,121 @@
+import { type ErrorContext, HalluMazeError } from "@hallumaze/foundation";
+
+/** Everything that can go wrong at the queue's edge. */
+export type QueueErrorCode =
+  /** The back end did not answer in time, or refused the connection. Retry. */
+  | "queue-unreachable"
+  /** The back end answered and refused: wrong password, no memory, no right to write. */
+  | "queue-refused"
+  /** A URL that cannot be used. */
+  | "queue-config"
+  /** A lane, delivery or number that no caller should have sent. */
+  | "queue-input"
+  /** A job whose payload this version cannot read; it stays in the queue. */
+  | "queue-payload"
+  /** A handler threw; the delivery comes again. */
+  | "queue-handler"
+  /** Work waits, slots are free and nothing starts: the worker is rebuilt. */
+  | "queue-stuck"
+  /** The lane is paused in the back end, by hand or by a board. */
+  | "queue-paused"
+  /** The port or consumer is closing. */
+  | "queue-closed"
+  /** A setting of the server that loses work. */
+  | "queue-server";
+
+/** Error of the queue adapter. */
+export class QueueError extends HalluMazeError {
+  constructor(
+    code: QueueErrorCode,
+    message: string,
+    options: { readonly retry?: boolean; readonly context?: ErrorContext; readonly cause?: unknown } = {},
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** A URL as it may be shown: scheme, host, port and path; no user, password or query. */
+export function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return "(an invalid URL)";
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** A text without the password of `url`, in plain or percent-encoded form. */
+export function redactText(text: string, url: string): string {
+  if (!URL.canParse(url)) return text;
+  const { password } = new URL(url);
+  if (password === "") return text;
+  return [url, password, decodeOrKeep(password)].reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
+}
+
+/**
+ * A back end's error in our terms. `url` is what was tried; its password never shows.
+ *
+ * The cause is kept only as text: drivers attach whole commands and connection options to their errors.
+ */
+export function toQueueError(cause: unknown, url: string): QueueError {
+  if (cause instanceof QueueError) return cause;
+  const reason = redactText(describe(cause), url);
+  const address = redactUrl(url);
+  const refused =
+    /WRONGPASS|NOAUTH|NOPERM|OOM |READONLY|MISCONF|invalid username-password|permission denied|authentication failed/i;
+  if (refused.test(reason)) {
+    return new QueueError(
+      "queue-refused",
+      `The queue at ${address} refused the request: ${reason}. Check its password, rights and memory.`,
+      {
+        retry: /OOM |READONLY|MISCONF/.test(reason),
+        context: { address },
+      },
+    );
+  }
+  return new QueueError(
+    "queue-unreachable",
+    `The queue at ${address} cannot be reached: ${reason}. Check that the server runs and that the address is right.`,
+    { retry: true, context: { address } },
+  );
+}
+
+/** Settles as `promise` does, or rejects with `queue-unreachable` after `timeoutMs`. The promise itself is left to run. */
+export async function withinDeadline<T>(promise: Promise<T>, timeoutMs: number, url: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(toQueueError(new Error(`no answer within ${timeoutMs} ms`), url)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } catch (cause) {
+    throw toQueueError(cause, url);
+  } finally {
+    clearTimeout(timer);
+    promise.catch(() => undefined);
+  }
+}
+
+/** One line about anything thrown: printable, without NUL or lone surrogates, at most 500 characters. */
+export function describe(cause: unknown): string {
+  const text = cause instanceof Error ? messageOf(cause) : typeof cause === "string" ? cause : "an unknown error";
+  // Cut first: a cut through a pair leaves a lone surrogate.
+  const printable = text
+    .slice(0, 500)
+    .replaceAll(/\p{Cs}/gu, "\u{fffd}")
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .trim();
+  return printable === "" ? "an error without a message" : printable;
+}
+
+/** A refused connection to several addresses is an AggregateError with an empty message. */
+function messageOf(error: Error): string {
+  if (error.message !== "") return error.message;
+  if (error instanceof AggregateError) return error.errors.map((each) => describe(each)).join("; ");
+  return error.name;
+}
+
+function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

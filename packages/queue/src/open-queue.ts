@@ -1,0 +1,160 @@
+import type { Consumer, Enqueue, LaneDepth, QueuePort } from "@hallumaze/engine";
+import type { HalluMazeError } from "@hallumaze/foundation";
+import type { JobType } from "bullmq";
+
+import type { BackEnd, LaneQueue } from "./back-end.ts";
+import { startConsumer } from "./consumer.ts";
+import { createErrorReport } from "./error-report.ts";
+import { QueueError, withinDeadline } from "./errors.ts";
+import { deliveryJobId, safeDelayMs, writePayload } from "./payload.ts";
+import { openPostgresBackEnd } from "./postgres-back-end.ts";
+import { solveQueueName } from "./queue-name.ts";
+import { openRedisBackEnd } from "./redis-back-end.ts";
+import { defaultQueueSettings, type QueueSettings } from "./settings.ts";
+
+/** Which server carries the queue. */
+export type QueueTarget = { readonly redisUrl: string } | { readonly databaseUrl: string };
+
+/** How a queue is opened. */
+export interface QueueOptions {
+  /** Told of every error that no caller awaits, each kind at most once in `errorIntervalMs`. */
+  readonly onError: (error: HalluMazeError) => void;
+  /** Queue of a lane; `solveQueueName` unless told. */
+  readonly queueName?: (lane: string) => string;
+  /** Times to use instead of the defaults. */
+  readonly settings?: Partial<QueueSettings>;
+}
+
+/** Jobs a call; BullMQ sends each call as one pipeline (Redis) or statement (Postgres). */
+const chunkSize = 1_000;
+
+/** Attempts that no handler uses up: a delivery is never given up by the queue. Fits Postgres' integer. */
+const endlessAttempts = 1_000_000_000;
+
+/**
+ * Opens the queue on Redis or on Postgres.
+ *
+ * Delivers at least once: twice after a crash or a lost connection, none after the server lost its data. Rejects with
+ * `queue-config`, `queue-unreachable`, `queue-refused` or `queue-server`; no message holds a password.
+ */
+export async function openQueue(target: QueueTarget, options: QueueOptions): Promise<QueuePort> {
+  const settings = { ...defaultQueueSettings, ...options.settings };
+  const report = createErrorReport(options.onError, settings.errorIntervalMs);
+  const backEnd =
+    "redisUrl" in target
+      ? await openRedisBackEnd({ url: checkUrl(target.redisUrl, /^rediss?:$/, "redis://"), settings, report })
+      : await openPostgresBackEnd({
+          url: checkUrl(target.databaseUrl, /^postgres(ql)?:$/, "postgres://"),
+          settings,
+          report,
+        });
+  return createPort(backEnd, options.queueName ?? solveQueueName, settings, report);
+}
+
+function createPort(
+  backEnd: BackEnd,
+  nameQueue: (lane: string) => string,
+  settings: QueueSettings,
+  report: (error: QueueError) => void,
+): QueuePort {
+  const queues = new Map<string, LaneQueue>();
+  const consumers = new Set<Consumer>();
+  let closing: Promise<void> | null = null;
+
+  const queueOf = (lane: string): LaneQueue => {
+    if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
+    const name = nameQueue(lane);
+    const queue = queues.get(name) ?? backEnd.openQueue(name);
+    queues.set(name, queue);
+    return queue;
+  };
+
+  return {
+    enqueue: async (lane, items) => {
+      const queue = queueOf(lane);
+      const jobs = items.map(toJob);
+      for (let from = 0; from < jobs.length; from += chunkSize) {
+        await withinDeadline(queue.addBulk(jobs.slice(from, from + chunkSize)), settings.requestTimeoutMs, backEnd.url);
+      }
+    },
+    consume: async (lane, concurrency, handle) => {
+      if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+        throw new QueueError("queue-input", `The concurrency must be a whole number from 1; got ${concurrency}.`);
+      }
+      const queue = queueOf(lane);
+      const queueName = nameQueue(lane);
+      const inner = await startConsumer({ backEnd, queueName, queue, concurrency, handle, settings, report });
+      const consumer: Consumer = {
+        close: async (deadlineMs) => {
+          await inner.close(deadlineMs);
+          consumers.delete(consumer);
+        },
+      };
+      consumers.add(consumer);
+      return consumer;
+    },
+    depth: async (lane) => readDepth(queueOf(lane), settings, backEnd.url),
+    ping: async (timeoutMs) => {
+      if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
+      await withinDeadline(backEnd.ping(), timeoutMs, backEnd.url);
+    },
+    close: () => {
+      closing ??= closePort(backEnd, [...consumers], [...queues.values()], settings);
+      return closing;
+    },
+  };
+}
+
+function toJob(item: Enqueue): Parameters<LaneQueue["addBulk"]>[0][number] {
+  return {
+    name: "deliver",
+    data: writePayload(item),
+    opts: {
+      jobId: deliveryJobId(item),
+      delay: safeDelayMs(item.delayMs),
+      attempts: endlessAttempts,
+      backoff: { type: "throw" },
+      // What was handled leaves the queue: the ledger is the truth, and the same id may come again.
+      removeOnComplete: true,
+      removeOnFail: true,
+      // With endless attempts the kept stack traces would grow without end.
+      stackTraceLimit: 0,
+    },
+  };
+}
+
+async function readDepth(queue: LaneQueue, settings: QueueSettings, url: string): Promise<LaneDepth> {
+  // A paused queue's jobs count as "paused" on Postgres and as "wait" on Redis; together they are right on both. BullMQ 6
+  // takes that state and no longer names it in its type.
+  const read = queue.getJobCounts("wait", "paused" as JobType, "prioritized", "active", "delayed");
+  const counts = await withinDeadline(read, settings.requestTimeoutMs, url);
+  const count = (state: string): number => counts[state] ?? 0;
+  return {
+    waiting: count("wait") + count("paused") + count("prioritized"),
+    active: count("active"),
+    delayed: count("delayed"),
+  };
+}
+
+async function closePort(
+  backEnd: BackEnd,
+  consumers: readonly Consumer[],
+  queues: readonly LaneQueue[],
+  settings: QueueSettings,
+): Promise<void> {
+  await Promise.all(consumers.map((consumer) => consumer.close(0)));
+  // A server that is away must not hold up the end of the process.
+  const close = async (): Promise<void> => {
+    await Promise.all(queues.map((queue) => queue.close()));
+    await backEnd.close();
+  };
+  await withinDeadline(close(), settings.closeGraceMs, backEnd.url).catch(() => undefined);
+}
+
+function checkUrl(url: string, protocol: RegExp, example: string): string {
+  if (URL.canParse(url) && protocol.test(new URL(url).protocol)) return url;
+  throw new QueueError(
+    "queue-config",
+    `The queue needs a ${example} URL; the value given is not one. Check REDIS_URL and DATABASE_URL.`,
+  );
+}

@@ -1,0 +1,99 @@
+import type { LaneQueue } from "./back-end.ts";
+import type { ReportError } from "./error-report.ts";
+import { QueueError } from "./errors.ts";
+import type { QueueSettings } from "./settings.ts";
+
+/** What the watchdog looks at, and what it may do. */
+export interface WatchdogContext {
+  readonly queue: LaneQueue;
+  readonly queueName: string;
+  readonly settings: QueueSettings;
+  readonly report: ReportError;
+  /** Deliveries started so far, and whether every slot is taken. */
+  readonly progress: () => { readonly starts: number; readonly busy: boolean };
+  readonly rebuild: () => void;
+}
+
+/**
+ * Has the worker rebuilt when work waits beside a free slot and nothing starts for `stuckAfterMs`.
+ *
+ * BullMQ's fetch loop has stopped for good, silently and with a healthy look, after outages and resets
+ * (taskforcesh/bullmq 4479, 4585, 4378, 648, 2466). Fixed as they are, the kind returns; a queue that stands still all
+ * night costs more than one look at its counts now and then. The look goes over the producers' connection, not the
+ * worker's.
+ */
+export function startWatchdog(context: WatchdogContext): { readonly stop: () => void } {
+  const { settings, report, queueName } = context;
+  let seenStarts = context.progress().starts;
+  let stuckSinceMs: number | null = null;
+  let looking = false;
+  let stopped = false;
+
+  const look = async (): Promise<void> => {
+    const { starts, busy } = context.progress();
+    if (busy || starts !== seenStarts) {
+      seenStarts = starts;
+      stuckSinceMs = null;
+      return;
+    }
+    const ready = await countReady(context);
+    if (stopped || ready === 0 || context.progress().starts !== seenStarts) {
+      stuckSinceMs = null;
+      return;
+    }
+    stuckSinceMs ??= performance.now();
+    if (performance.now() - stuckSinceMs < settings.stuckAfterMs) return;
+    stuckSinceMs = null;
+    report(
+      new QueueError(
+        "queue-stuck",
+        `${queueName}: work waits and nothing has started for ${settings.stuckAfterMs} ms; the worker is rebuilt.`,
+        {
+          retry: true,
+          context: { queue: queueName, ready },
+        },
+      ),
+    );
+    context.rebuild();
+  };
+
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    look()
+      // No answer: the server is away, and a new worker could not reach it either.
+      .catch(() => {
+        stuckSinceMs = null;
+      })
+      .finally(() => {
+        looking = false;
+      });
+  }, settings.stuckAfterMs / 4);
+  timer.unref();
+  return {
+    stop: () => {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Deliveries that a worker could start now: waiting, and delayed ones that are overdue by more than 2 s. */
+async function countReady({ queue, queueName, report }: WatchdogContext): Promise<number> {
+  const [counts, overdue] = await Promise.all([
+    queue.getJobCounts("wait", "prioritized"),
+    queue.getDelayedCount(Date.now() - 2_000),
+  ]);
+  const ready = (counts["wait"] ?? 0) + (counts["prioritized"] ?? 0) + overdue;
+  if (ready === 0 || !(await queue.isPaused())) return ready;
+  report(
+    new QueueError(
+      "queue-paused",
+      `${queueName} is paused in the back end; nothing starts until it is resumed there.`,
+      {
+        context: { queue: queueName },
+      },
+    ),
+  );
+  return 0;
+}
