@@ -1,6 +1,7 @@
 import { createRandom } from "@hallumaze/foundation";
-import { generateMaze } from "@hallumaze/maze";
 import { Bench } from "tinybench";
+
+import { generateMaze } from "../src/index.ts";
 
 const sizes = [5, 7, 11, 101] as const;
 

@@ -1,6 +1,6 @@
 import type { Random } from "@hallumaze/foundation";
 
-import { cellAt, directionBits, indexShift, inGrid, opposite, scanOrder, step } from "./grid.ts";
+import { directionBits, directionsIn, indexShift, opposite } from "./grid.ts";
 import type { Direction, Generator } from "./maze.ts";
 
 /** Carves a perfect maze on size × size cells out of a stream of random numbers; returns its openings. */
@@ -27,13 +27,17 @@ interface Passage {
  */
 function carveDfs(size: number, random: Random): Uint8Array {
   const openings = new Uint8Array(size * size);
-  const around = neighbourhoods(size);
+  const around = neighbourBits(size);
   const visited = new Uint8Array(size * size);
   const stack = [0];
   visited[0] = 1;
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const current = top;
-    const fresh = at(around, current).filter((dir) => visited[current + indexShift(size, dir)] === 0);
+    let freshBits = 0;
+    for (const dir of directionsIn(at(around, current))) {
+      if (visited[current + indexShift(size, dir)] === 0) freshBits |= directionBits[dir];
+    }
+    const fresh = directionsIn(freshBits);
     if (fresh.length === 0) {
       stack.pop();
       continue;
@@ -48,8 +52,9 @@ function carveDfs(size: number, random: Random): Uint8Array {
 /** Kruskal's algorithm over a shuffled list of all passages: many short dead ends. */
 function carveKruskal(size: number, random: Random): Uint8Array {
   const openings = new Uint8Array(size * size);
-  const passages = neighbourhoods(size).flatMap((dirs, from) =>
-    dirs.filter((dir) => dir === "S" || dir === "E").map((dir): Passage => ({ from, dir })),
+  const forward = directionBits.S | directionBits.E;
+  const passages = Array.from(neighbourBits(size)).flatMap((bits, from) =>
+    directionsIn(bits & forward).map((dir): Passage => ({ from, dir })),
   );
   const parent = Int32Array.from({ length: size * size }, (_, index) => index);
   for (let left = passages.length; left > 0; left--) {
@@ -71,13 +76,13 @@ function carveKruskal(size: number, random: Random): Uint8Array {
  */
 function carveWilson(size: number, random: Random): Uint8Array {
   const openings = new Uint8Array(size * size);
-  const around = neighbourhoods(size);
+  const around = neighbourBits(size);
   const inTree = new Uint8Array(size * size);
   const lastLeft: Direction[] = [];
   inTree[0] = 1;
   for (let start = 1; start < size * size; start++) {
     for (let cell = start; inTree[cell] === 0; cell += indexShift(size, at(lastLeft, cell))) {
-      const dirs = at(around, cell);
+      const dirs = directionsIn(at(around, cell));
       lastLeft[cell] = at(dirs, random.below(dirs.length));
     }
     // Only the last way out of a cell is kept, so following them again walks the path with its loops erased.
@@ -92,12 +97,12 @@ function carveWilson(size: number, random: Random): Uint8Array {
 /** Prim's algorithm with equal weights, growing from START over a uniformly drawn passage of the tree's rim. */
 function carvePrim(size: number, random: Random): Uint8Array {
   const openings = new Uint8Array(size * size);
-  const around = neighbourhoods(size);
+  const around = neighbourBits(size);
   const inTree = new Uint8Array(size * size);
   const rim: Passage[] = [];
   const join = (cell: number): void => {
     inTree[cell] = 1;
-    for (const dir of at(around, cell)) {
+    for (const dir of directionsIn(at(around, cell))) {
       if (inTree[cell + indexShift(size, dir)] === 0) rim.push({ from: cell, dir });
     }
   };
@@ -110,12 +115,17 @@ function carvePrim(size: number, random: Random): Uint8Array {
   return openings;
 }
 
-/** For each cell the directions that stay on the grid, in the order N, S, E, W. */
-function neighbourhoods(size: number): readonly (readonly Direction[])[] {
-  return Array.from({ length: size * size }, (_, index) => {
-    const cell = cellAt(size, index);
-    return scanOrder.filter((dir) => inGrid(size, step(cell, dir)));
-  });
+/** For each cell the sum of the bits of the directions that stay on the grid. */
+function neighbourBits(size: number): Uint8Array {
+  const bits = new Uint8Array(size * size);
+  for (let row = 0; row < size; row++) {
+    const rowBits = (row > 0 ? directionBits.N : 0) + (row < size - 1 ? directionBits.S : 0);
+    for (let col = 0; col < size; col++) {
+      const colBits = (col > 0 ? directionBits.W : 0) + (col < size - 1 ? directionBits.E : 0);
+      bits[row * size + col] = rowBits + colBits;
+    }
+  }
+  return bits;
 }
 
 /** Opens a passage on both sides and returns the far cell. */

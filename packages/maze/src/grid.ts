@@ -83,6 +83,15 @@ export function openingsAt(grid: Grid, index: number): number {
   return grid.openings[index] ?? 0;
 }
 
+const directionLists = Array.from({ length: 16 }, (_, bits) =>
+  scanOrder.filter((dir) => (bits & directionBits[dir]) !== 0),
+);
+
+/** The directions in a sum of bits, in the order N, S, E, W. Allocates nothing: carving spends its time here. */
+export function directionsIn(bits: number): readonly Direction[] {
+  return directionLists[bits] ?? [];
+}
+
 /** How far a move shifts the row-major position. Says nothing about the grid's edge or a wall. */
 export function indexShift(size: number, dir: Direction): number {
   switch (dir) {

@@ -1,6 +1,6 @@
 import type { Random } from "@hallumaze/foundation";
 
-import { cellIndex, type Grid, isOpen, sameCell, scanOrder, step } from "./grid.ts";
+import { cellIndex, directionsIn, type Grid, openingsAt, sameCell, step } from "./grid.ts";
 import type { Cell, Direction, Trap, TrapPlacement } from "./maze.ts";
 
 /** The most traps that a maze of this size carries: max(2, floor(size / 2)). SOURCE: seed, section 5. */
@@ -28,17 +28,20 @@ export function placeTraps(
 export function directionsOffSolution(grid: Grid, solution: readonly Cell[], position: number): readonly Direction[] {
   const cell = solution[position];
   if (cell === undefined) return [];
-  const onSolution = [solution[position - 1], solution[position + 1]];
-  return scanOrder.filter((dir) => {
+  const [before = cell, after = cell] = [solution[position - 1], solution[position + 1]];
+  return directionsIn(openingsAt(grid, cellIndex(grid.size, cell))).filter((dir) => {
     const target = step(cell, dir);
-    return isOpen(grid, cell, dir) && !onSolution.some((near) => near !== undefined && sameCell(near, target));
+    return !sameCell(target, before) && !sameCell(target, after);
   });
 }
 
 function firstTraps(grid: Grid, solution: readonly Cell[]): readonly Trap[] {
-  return solution
-    .flatMap((cell, position) => directionsOffSolution(grid, solution, position).map((dir) => trapAt(cell, dir)))
-    .slice(0, maxTraps(grid.size));
+  const traps: Trap[] = [];
+  for (const [position, cell] of solution.entries()) {
+    for (const dir of directionsOffSolution(grid, solution, position)) traps.push(trapAt(cell, dir));
+    if (traps.length >= maxTraps(grid.size)) break;
+  }
+  return traps.slice(0, maxTraps(grid.size));
 }
 
 function sampleTraps(grid: Grid, solution: readonly Cell[], random: Random): readonly Trap[] {

@@ -1,14 +1,13 @@
 import {
   cellAt,
   cellIndex,
-  directionBits,
+  directionsIn,
   exitCell,
   type Grid,
   indexShift,
   inGrid,
   openingsAt,
   opposite,
-  scanOrder,
 } from "./grid.ts";
 import type { Cell, Direction, Maze } from "./maze.ts";
 
@@ -95,9 +94,7 @@ function spread(
   for (const start of starts) seen[start] = 1;
   for (let head = 0; head < queue.length; head++) {
     const near = queue[head] as number;
-    const open = openingsAt(grid, near);
-    for (const dir of scanOrder) {
-      if ((open & directionBits[dir]) === 0) continue;
+    for (const dir of directionsIn(openingsAt(grid, near))) {
       const far = near + indexShift(grid.size, dir);
       if (seen[far] !== 0) continue;
       seen[far] = 1;
