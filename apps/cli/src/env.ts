@@ -1,7 +1,17 @@
+import { fileURLToPath } from "node:url";
+
 import { type Environment, parseEnvironment } from "@hallumaze/runtime";
+
+import packageJson from "../package.json" with { type: "json" };
 
 /** The process's variables: the one place that reads them. */
 export const variables: Readonly<Record<string, string | undefined>> = process.env;
+
+/** The program's version, as released in CHANGELOG.md. */
+export const programVersion: string = packageJson.version;
+
+/** The folder of the running program, for its git commit. */
+export const programFolder: string = fileURLToPath(new URL("..", import.meta.url));
 
 let parsed: Environment | null = null;
 

@@ -2,9 +2,8 @@ import { text } from "node:stream/consumers";
 
 import { openLogger } from "@hallumaze/runtime";
 
-import type { Console } from "./console.ts";
+import { type Console, exitCodes } from "./console.ts";
 import { environment, variables } from "./env.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { runProgram } from "./program.ts";
 
 const interrupt = new AbortController();

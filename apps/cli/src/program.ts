@@ -6,19 +6,17 @@ import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addMazeCommand } from "./commands/maze.ts";
 import { addPlanCommand } from "./commands/plan.ts";
-import { addRescoreCommand } from "./commands/rescore.ts";
-import { addRetryCommand } from "./commands/retry.ts";
+import { addRescoreCommand, addRetryCommand } from "./commands/retry.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addSchemaCommand } from "./commands/schema.ts";
 import { addScoreCommand } from "./commands/score.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSubmitCommand } from "./commands/submit.ts";
 import { addWorkerCommand } from "./commands/worker.ts";
-import type { Console } from "./console.ts";
-import { exitCodes, type ExitCode } from "./exit-codes.ts";
-import { explainError } from "./explain-error.ts";
+import { type Console, type ExitCode, exitCodes } from "./console.ts";
+import { explainError } from "./errors.ts";
 import { addSeedOptions } from "./seed/seed-command.ts";
-import { programVersion } from "./version.ts";
+import { programVersion } from "./env.ts";
 
 /** Registers a command's action: what it returns becomes the exit code. */
 export type Register = (command: Command, action: (...words: never[]) => Promise<ExitCode>) => void;

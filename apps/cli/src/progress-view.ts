@@ -2,8 +2,7 @@ import type { ModelProgress, SweepProgress } from "@hallumaze/engine";
 import { createLogUpdate } from "log-update";
 
 import type { Console } from "./console.ts";
-import { formatCount, formatDuration } from "./format.ts";
-import { drawTable } from "./table.ts";
+import { drawTable, formatCount, formatDuration } from "./text.ts";
 
 /** Shows how a sweep goes on: a table that redraws itself on a terminal, a plain line now and then elsewhere. */
 export interface ProgressView {
@@ -28,7 +27,8 @@ export function progressLine(progress: SweepProgress, elapsedMs: number): string
   const parts = [`${formatCount(sums.done)}/${formatCount(sums.all)} done`];
   if (sums.failed > 0) parts.push(`${formatCount(sums.failed)} failed`);
   if (sums.running > 0) parts.push(`${sums.running} in flight`);
-  if (sums.rate > 0) parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
+  if (sums.rate > 0)
+    parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
   return `${progress.sweep.name}: ${parts.join(", ")} (${formatDuration(elapsedMs)})`;
 }
 
@@ -57,7 +57,9 @@ function terminalView(console: Console): ProgressView {
   return {
     show: (progress, elapsedMs) =>
       update(
-        [progressTable(progress, console.columns()), progressLine(progress, elapsedMs), remark].filter(Boolean).join("\n"),
+        [progressTable(progress, console.columns()), progressLine(progress, elapsedMs), remark]
+          .filter(Boolean)
+          .join("\n"),
       ),
     note: (text) => {
       remark = text;

@@ -1,3 +1,4 @@
+export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
 export { EngineError } from "./errors.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
 export type { FailureOutcome, Outcome, TrialState } from "./outcomes.ts";

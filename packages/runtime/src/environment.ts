@@ -6,7 +6,7 @@ import { RuntimeError } from "./errors.ts";
 
 const environmentShape = z.object({
   ...storeEnv.shape,
-  ...queueEnv.shape,
+  ...queueEnv,
   HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("warn"),
 });
 

@@ -2,11 +2,10 @@ import { statfs } from "node:fs/promises";
 
 import { openHouse } from "@hallumaze/runtime";
 
-import type { Console } from "../console.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { explainError } from "../explain-error.ts";
+import { type Console, exitCodes } from "../console.ts";
+import { explainError } from "../errors.ts";
 import type { AddCommand } from "../program.ts";
-import { drawTable } from "../table.ts";
+import { drawTable } from "../text.ts";
 
 type Verdict = "ok" | "note" | "wrong";
 
@@ -31,7 +30,14 @@ export const addDoctorCommand: AddCommand = (program, console, register) => {
   register(command, async (options: { readonly json?: boolean }) => {
     const findings = [checkNode(), ...(await checkHouse(console)), await checkDisk(console), ...checkKeys(console)];
     if (options.json) console.out(JSON.stringify(findings));
-    else console.out(drawTable(["check", "", ""], findings.map((f) => [f.what, f.verdict, f.says]), 10_000));
+    else
+      console.out(
+        drawTable(
+          ["check", "", ""],
+          findings.map((f) => [f.what, f.verdict, f.says]),
+          10_000,
+        ),
+      );
     return findings.some((finding) => finding.verdict === "wrong") ? exitCodes.unexpected : exitCodes.ok;
   });
 };

@@ -1,7 +1,7 @@
 import { describeMaze, drawMaze, encodeMaze, generateMaze, type Generator, type TrapPlacement } from "@hallumaze/maze";
 import { Option } from "commander";
 
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../console.ts";
 import { integerBetween } from "../parse-words.ts";
 import type { AddCommand } from "../program.ts";
 
@@ -23,8 +23,14 @@ export const addMazeCommand: AddCommand = (program, console, register) => {
     .description("print one maze: as JSON, drawn, or as the text that a model sees")
     .requiredOption("--size <n>", "rows and columns, 3 to 101", integerBetween(3, 101))
     .requiredOption("--seed <n>", "seed, 0 or more", integerBetween(0, Number.MAX_SAFE_INTEGER))
-    .addOption(new Option("--generator <name>", "how walls are chosen").choices(["dfs", "kruskal", "wilson", "prim"]).default("dfs"))
-    .addOption(new Option("--placement <name>", "where traps are put").choices(["path-order", "sampled"]).default("path-order"))
+    .addOption(
+      new Option("--generator <name>", "how walls are chosen")
+        .choices(["dfs", "kruskal", "wilson", "prim"])
+        .default("dfs"),
+    )
+    .addOption(
+      new Option("--placement <name>", "where traps are put").choices(["path-order", "sampled"]).default("path-order"),
+    )
     .option("--draw", "draw it")
     .option("--text", "print the text that a model sees")
     .option("--no-mirage", "with --text: without the tempting hints")

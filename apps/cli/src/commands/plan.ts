@@ -1,12 +1,10 @@
 import { planSweep, type SweepPlan } from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
 
-import type { Console } from "../console.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { formatCount } from "../format.ts";
+import { type Console, exitCodes } from "../console.ts";
+import { drawTable, formatCount } from "../text.ts";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile } from "../read-spec-file.ts";
-import { drawTable } from "../table.ts";
+import { readSpecFile } from "../inputs.ts";
 
 /** `plan SPEC`: what a spec would do; writes and spends nothing. */
 export const addPlanCommand: AddCommand = (program, console, register) => {

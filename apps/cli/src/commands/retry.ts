@@ -1,9 +1,9 @@
-import { type Outcome, retryTrials, type TrialState } from "@hallumaze/engine";
+import { type Outcome, rescoreSweep, retryTrials, type TrialState } from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
 
 import { UsageError } from "../errors.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { findSweep } from "../find-sweep.ts";
+import { exitCodes } from "../console.ts";
+import { findSweep } from "../inputs.ts";
 import { integerBetween, list } from "../parse-words.ts";
 import type { AddCommand } from "../program.ts";
 
@@ -27,7 +27,10 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     .option("--model <names>", "of these models only", list)
     .option("--size <n>", "of this size only", integerBetween(3, 101))
     .option("--json", "print the report as JSON")
-    .addHelpText("after", "\nExample:\n  $ hallumaze retry baselines --failed && hallumaze run examples/baselines.yaml\n");
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ hallumaze retry baselines --failed && hallumaze run examples/baselines.yaml\n",
+    );
   register(command, async (name: string, options: RetryOptions & { readonly class?: readonly string[] }) => {
     const outcomes = [...(options.outcome ?? []), ...(options.class ?? [])];
     if (!options.failed && outcomes.length === 0) {
@@ -45,5 +48,24 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count }));
     else console.out(`${sweep.name}: ${count} trials put back. A worker, or run with the same spec, works on them.`);
     return exitCodes.ok;
+  });
+};
+
+/** `rescore SWEEP`: readings, walks and scores again from stored replies; no calls. */
+export const addRescoreCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("rescore")
+    .description("read and score every stored reply of a sweep again; no provider is called")
+    .argument("<sweep>", "name of the sweep")
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze rescore baselines\n");
+  register(command, async (name: string, options: { readonly json?: boolean }) => {
+    await using house = await openHouse(console.environment(), console.logger());
+    const sweep = await findSweep(house.store, name);
+    const report = await rescoreSweep(house.store, sweep.sweepId, console.interrupt);
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
+    else console.out(`${sweep.name}: ${report.rescored} replies scored again, ${report.failed} could not be`);
+    if (report.firstMessage) console.err(`first: ${report.firstMessage}`);
+    return report.failed > 0 ? exitCodes.unexpected : exitCodes.ok;
   });
 };

@@ -2,15 +2,13 @@ import { planSweep, submitSweep } from "@hallumaze/engine";
 import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
-import type { Console } from "../console.ts";
-import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { formatCount, formatDuration } from "../format.ts";
+import { type Console, type ExitCode, exitCodes } from "../console.ts";
+import { formatCount, formatDuration, singleLine } from "../text.ts";
 import { integerBetween } from "../parse-words.ts";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile } from "../read-spec-file.ts";
+import { readSpecFile } from "../inputs.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
-import { singleLine } from "../table.ts";
-import { programFolder, programVersion } from "../version.ts";
+import { programFolder, programVersion } from "../env.ts";
 import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
 
 interface RunOptions {
@@ -39,7 +37,12 @@ export const addRunCommand: AddCommand = (program, console, register) => {
 };
 
 /** Runs one sweep in an open house and reports it; shared by `run` and the seed's own command line. */
-export async function runSweep(console: Console, house: House, spec: SweepSpec, options: RunOptions): Promise<ExitCode> {
+export async function runSweep(
+  console: Console,
+  house: House,
+  spec: SweepSpec,
+  options: RunOptions,
+): Promise<ExitCode> {
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
   await announcePlan(console, say, house, spec, options.fresh === true);
@@ -89,6 +92,7 @@ function reportFailures(say: (text: string) => void, spec: SweepSpec, work: Work
     say(`${failure.count} × ${failure.outcome} (${failure.alias}): ${singleLine(failure.firstMessage)}`);
   }
   const failed = countState(work.progress, "failed");
-  if (failed > 0) say(`${failed} trials failed and count as missing. Again: hallumaze retry ${spec.name} --failed, then run.`);
+  if (failed > 0)
+    say(`${failed} trials failed and count as missing. Again: hallumaze retry ${spec.name} --failed, then run.`);
   say(`done in ${formatDuration(work.elapsedMs)}`);
 }

@@ -1,6 +1,6 @@
 import { specJsonSchema } from "@hallumaze/sweep";
 
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../console.ts";
 import type { AddCommand } from "../program.ts";
 
 /** `schema`: the JSON Schema of spec files, for editors. */

@@ -3,13 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SweepProgress } from "@hallumaze/engine";
 import { type House, openHouse } from "@hallumaze/runtime";
 
-import type { Console } from "../console.ts";
-import { exitCodes, type ExitCode } from "../exit-codes.ts";
-import { findSweep } from "../find-sweep.ts";
-import { formatCount } from "../format.ts";
+import { type Console, type ExitCode, exitCodes } from "../console.ts";
+import { findSweep } from "../inputs.ts";
+import { drawTable, formatCount, singleLine } from "../text.ts";
 import type { AddCommand } from "../program.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
-import { drawTable, singleLine } from "../table.ts";
 import { countState, openTrials } from "../work-until-done.ts";
 
 interface StatusOptions {
@@ -31,7 +29,8 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
     const sweeps = name === undefined ? await house.store.listSweeps() : [await findSweep(house.store, name)];
     if (sweeps.length === 0) console.err("no sweeps yet. Start one with: hallumaze run examples/baselines.yaml");
     let code: ExitCode = exitCodes.ok;
-    for (const sweep of sweeps) code = Math.max(code, await showSweep(console, house, sweep.sweepId, options)) as ExitCode;
+    for (const sweep of sweeps)
+      code = Math.max(code, await showSweep(console, house, sweep.sweepId, options)) as ExitCode;
     return code;
   });
 };
@@ -62,7 +61,8 @@ async function printStatus(console: Console, house: House, progress: SweepProgre
   for (const failure of progress.failures) {
     console.out(`${failure.count} × ${failure.outcome} (${failure.alias}): ${singleLine(failure.firstMessage)}`);
   }
-  if (progress.leftGrid > 0) console.out(`${formatCount(progress.leftGrid)} cells left the grid; their results are kept`);
+  if (progress.leftGrid > 0)
+    console.out(`${formatCount(progress.leftGrid)} cells left the grid; their results are kept`);
   if (progress.lateDuplicates > 0) console.out(`${formatCount(progress.lateDuplicates)} late replies archived`);
 }
 

@@ -1,10 +1,10 @@
 import { submitSweep } from "@hallumaze/engine";
 import { openHouse, readProvenance } from "@hallumaze/runtime";
 
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../console.ts";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile } from "../read-spec-file.ts";
-import { programFolder, programVersion } from "../version.ts";
+import { readSpecFile } from "../inputs.ts";
+import { programFolder, programVersion } from "../env.ts";
 
 /** `submit SPEC`: writes the grid and enqueues it; workers do the rest. */
 export const addSubmitCommand: AddCommand = (program, console, register) => {
@@ -29,7 +29,9 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
       console.out(JSON.stringify({ sweep: spec.name, cells, inserted, existing, reused, leftGrid, enqueued }));
       return exitCodes.ok;
     }
-    console.out(`${spec.name}: ${cells} cells, ${inserted} new, ${existing} known, ${reused} answered by another sweep`);
+    console.out(
+      `${spec.name}: ${cells} cells, ${inserted} new, ${existing} known, ${reused} answered by another sweep`,
+    );
     if (leftGrid > 0) console.out(`${leftGrid} cells left the grid with this spec; their results are kept`);
     console.out(`${enqueued} trials enqueued (${house.queueName}); data in ${house.databaseName}`);
     return exitCodes.ok;

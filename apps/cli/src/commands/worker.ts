@@ -1,6 +1,6 @@
 import { openHouse, startSolveWorker } from "@hallumaze/runtime";
 
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../console.ts";
 import { integerBetween, list } from "../parse-words.ts";
 import type { AddCommand } from "../program.ts";
 import { UsageError } from "../errors.ts";
@@ -20,7 +20,12 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
     .requiredOption("--role <roles>", "what to work on: solve (judge is not built yet)", list)
     .option("--lanes <lanes>", "only these lanes, for example sim.oracle", list)
     .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
-    .option("--drain-seconds <n>", "how long trials under way may take to end after the signal", integerBetween(0, 3600), 60)
+    .option(
+      "--drain-seconds <n>",
+      "how long trials under way may take to end after the signal",
+      integerBetween(0, 3600),
+      60,
+    )
     .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve --concurrency 32\n");
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);

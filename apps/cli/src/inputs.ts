@@ -1,9 +1,11 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { builtProviders } from "@hallumaze/runtime";
 import { isSolverName, solverNames, solverParameters } from "@hallumaze/solvers";
 import { parseSpec, type SweepSpec } from "@hallumaze/sweep";
+import { closest } from "fastest-levenshtein";
 
 import type { Console } from "./console.ts";
 import { UsageError } from "./errors.ts";
@@ -14,7 +16,11 @@ const readLimitBytes = 8 * 1024 * 1024;
 /** Reads and checks a spec file. Notes go to stderr; every problem is listed with its place. */
 export async function readSpecFile(console: Console, path: string): Promise<SweepSpec> {
   const text = await readText(resolve(console.workingFolder, path), path);
-  const { spec, notes } = parseSpec(text, { fileName: path, builtProviders, solvers: { solverNames, isSolverName, solverParameters } });
+  const { spec, notes } = parseSpec(text, {
+    fileName: path,
+    builtProviders,
+    solvers: { solverNames, isSolverName, solverParameters },
+  });
   for (const note of notes) console.err(`note: ${note}`);
   return spec;
 }
@@ -36,4 +42,21 @@ export async function readText(absolutePath: string, shownPath: string): Promise
     const reason = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : String(code);
     throw new UsageError(`cannot read ${shownPath}: ${reason}. Give the path of a file.`);
   }
+}
+
+/** Finds a sweep by name; an unknown name is a usage error that lists the nearest. */
+export async function findSweep(
+  store: Pick<StorePort, "findSweep" | "listSweeps">,
+  name: string,
+): Promise<SweepRecord> {
+  const sweep = await store.findSweep(name);
+  if (sweep) return sweep;
+  const names = (await store.listSweeps()).map((known) => known.name);
+  if (names.length === 0)
+    throw new UsageError(
+      `there is no sweep "${name}": this database holds none yet. Start one with: hallumaze run SPEC`,
+    );
+  throw new UsageError(
+    `there is no sweep "${name}"; the nearest is "${closest(name, names)}". hallumaze status lists all.`,
+  );
 }

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { resolve } from "node:path";
+
+import { openHouse } from "@hallumaze/runtime";
+import { type ReportPages, type ReportRow, seedShapeJson, seedShapeRecords, trialCsv, trialJsonl } from "@hallumaze/reports";
+import { Option } from "commander";
+
+import { exitCodes } from "../console.ts";
+import { findSweep } from "../inputs.ts";
+import type { AddCommand } from "../program.ts";
+import { writeWhole } from "../results.ts";
+
+type Format = "csv" | "json" | "jsonl";
+
+const pageSize = 500;
+const writers = { csv: trialCsv, json: seedShape, jsonl: trialJsonl } as const;
+
+/** `export SWEEP`: every trial as CSV, JSON Lines, or JSON in the shape of the seed document. */
+export const addExportCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("export")
+    .description("write every trial of a sweep as CSV, JSON Lines, or JSON in the seed document's shape")
+    .argument("<sweep>", "name of the sweep")
+    .addOption(new Option("--format <format>", "what to write").choices(["csv", "json", "jsonl"]).default("jsonl"))
+    .option("--output <file>", "file to write; standard output when left out")
+    .option("--json", "the same as --format jsonl")
+    .addHelpText("after", "\nExample:\n  $ hallumaze export baselines --format csv --output trials.csv\n");
+  register(command, async (name: string, options: { readonly format: Format; readonly output?: string }) => {
+    await using house = await openHouse(console.environment(), console.logger());
+    const sweep = await findSweep(house.store, name);
+    const chunks = writers[options.format](house.store.streamTrials(sweep.sweepId, pageSize));
+    if (options.output === undefined) {
+      for await (const chunk of chunks) {
+        if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+      }
+      return exitCodes.ok;
+    }
+    await writeWhole(resolve(console.workingFolder, options.output), chunks);
+    console.err(`wrote ${options.output}`);
+    return exitCodes.ok;
+  });
+};
+
+/** The seed document's file groups trials by maze, so it holds all rows at once; the line formats stream. */
+async function* seedShape(pages: ReportPages): AsyncGenerator<string> {
+  const rows: ReportRow[] = [];
+  for await (const page of pages) rows.push(...page);
+  const lastMs = Math.max(0, ...rows.map((row) => row.finishedAtMs ?? 0));
+  yield seedShapeJson(seedShapeRecords(rows, new Date(lastMs).toISOString().slice(0, 19)));
+}
