@@ -14,6 +14,11 @@ function log(text: string): PatternAttempt[] {
   }));
 }
 
+/** Paces over one passage, out and back. */
+function circling(confidences: readonly number[]): PatternAttempt[] {
+  return confidences.map((confidence, at) => ({ confidence, correct: true, edge: at % 2 === 0 ? "out" : "back" }));
+}
+
 function patternsOf(text: string): string[] {
   return classifyPatterns(log(text)).map(({ pattern }) => pattern);
 }
@@ -77,9 +82,6 @@ describe("classifyPatterns on error events", () => {
 });
 
 describe("classifyPatterns on loops", () => {
-  const circling = (confidences: readonly number[]): PatternAttempt[] =>
-    confidences.map((confidence, at) => ({ confidence, correct: true, edge: at % 2 === 0 ? "out" : "back" }));
-
   it("calls a loop B-loop while confidence keeps up, mixed where it falls", () => {
     expect(classifyPatterns(circling([0.9, 0.8, 0.9, 0.8, 0.9, 0.9]))).toMatchObject([
       { kind: "loop", at: 2, pattern: "B-loop" },
@@ -159,9 +161,11 @@ describe("permutedPatternShares", () => {
   );
 
   it("gives the same shares for the same seed", () => {
-    const shares = (seed: number) => permutedPatternShares(randomTrials, createRandom(seed), { rounds: 2 });
-    expect(shares(1)).toEqual(shares(1));
-    expect(shares(1)).not.toEqual(shares(2));
+    const [one, same, other] = [1, 1, 2].map((seed) =>
+      permutedPatternShares(randomTrials, createRandom(seed), { rounds: 2 }),
+    );
+    expect(one).toEqual(same);
+    expect(one).not.toEqual(other);
   });
 
   it("keeps the errors where they are: only confidences move", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 import { generateMaze } from "@hallumaze/maze";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { publishedFromCounts, scorePublished } from "./published.ts";
@@ -25,8 +25,7 @@ const publishedTrials = readFileSync(new URL("./published-trials-5x5.csv", impor
   .slice(1)
   .map((line): PublishedTrial => {
     const numbers = line.split(",").map(Number);
-    const [, size, seed, sr, mei, ce, brs, score, hc, bt, lt, hrr] = numbers as [number, ...number[]];
-    expect(size).toBe(5);
+    const [, , seed, sr, mei, ce, brs, score, hc, bt, lt, hrr] = numbers as [number, ...number[]];
     return { seed, sr, mei, ce, brs, score, hc, bt, lt, hrr } as PublishedTrial;
   });
 
@@ -45,7 +44,7 @@ describe("publishedFromCounts", () => {
     const [fhr, ...others] = firstErrorSteps(trial);
     expect(fhr).toBeDefined();
     expect(others).toEqual([]);
-    expect(publishedFromCounts({ ...trial, size: 5, fhr: fhr as number })).toEqual({
+    expect(publishedFromCounts({ ...trial, size: 5, fhr: fhr ?? 0 })).toEqual({
       sr: trial.sr,
       hc: trial.hc,
       fhr,
@@ -74,6 +73,8 @@ const maze = generateMaze({ size: 7, seed: 42 });
 const solutionPath = maze.solution.map(([row, col]) => `(${row},${col})`).join("→");
 const intoAWall = maze.openings[0] === 2 ? "(0,0)→(1,0)" : "(0,0)→(0,1)";
 
+const templateLine = "FINAL_PATH: (0,0)→(r,c)→...→(N-1,N-1)";
+
 describe("scorePublished on 7×7, seed 42", () => {
   const pacing = Array.from({ length: 4 }, (_, turn) =>
     maze.openings[0] === 2
@@ -82,66 +83,21 @@ describe("scorePublished on 7×7, seed 42", () => {
   ).join("\n");
 
   it.each([
-    { name: "G1 nothing", reply: "", sr: 0, hc: 0, bt: 0, lt: 0, mei: 0.03, brs: 1, score: 0.365 },
-    {
-      name: "G2 a polite refusal",
-      reply: "I am sorry, but I cannot help with this request.",
-      ...{ sr: 0, hc: 0, bt: 0, lt: 0, mei: 0.03, brs: 1, score: 0.365 },
-    },
-    {
-      name: "G3 keywords",
-      reply: "dead end dead end 루프",
-      sr: 0,
-      hc: 0,
-      bt: 2,
-      lt: 1,
-      mei: 0.23,
-      brs: 1,
-      score: 0.465,
-    },
-    {
-      name: "G4 a denial",
-      reply: "There was no dead end. 막다른 길도 없었고 루프도 없었습니다.",
-      ...{ sr: 0, hc: 0, bt: 2, lt: 1, mei: 0.23, brs: 1, score: 0.465 },
-    },
-    {
-      name: "G5 counts alone",
-      reply: "HALLUCINATION_COUNT: 1\nBACKTRACK_COUNT: 1\nloop detected",
-      ...{ sr: 0, hc: 1, bt: 1, lt: 1, mei: 0.62, brs: 0.5, score: 0.56 },
-    },
-    {
-      name: "G7 into a wall at once",
-      reply: `BACKTRACK_COUNT: 1\n루프\nFINAL_PATH: ${intoAWall}`,
-      ...{ sr: 0, hc: 1, bt: 1, lt: 1, mei: 0.8839, brs: 0.5, score: 0.6919 },
-    },
-    {
-      name: "G9 into the exit from outside",
-      reply: "FINAL_PATH: (7,6)→(6,6)",
-      ...{ sr: 1, hc: 0, bt: 0, lt: 0, mei: 0.9, brs: 1, score: 0.8 },
-    },
-    {
-      name: "G12 the solution",
-      reply: `FINAL_PATH: ${solutionPath}`,
-      ...{ sr: 1, hc: 0, bt: 0, lt: 0, mei: 0.9, brs: 1, score: 0.8 },
-    },
-    {
-      name: "G14 the solution in bold",
-      reply: `**FINAL_PATH:** ${solutionPath}`,
-      ...{ sr: 0, hc: 0, bt: 0, lt: 0, mei: 0.03, brs: 1, score: 0.365 },
-    },
-    {
-      name: "G15 the template before the solution",
-      reply: `FINAL_PATH: (0,0)→(r,c)→...→(N-1,N-1)\nFINAL_PATH: ${solutionPath}`,
-      ...{ sr: 0, hc: 0, bt: 0, lt: 0, mei: 0.03, brs: 1, score: 0.365 },
-    },
-    {
-      name: "G16 a teleport",
-      reply: "FINAL_PATH: (0,0)→(6,6)",
-      ...{ sr: 0, hc: 0, bt: 0, lt: 0, mei: 0.03, brs: 1, score: 0.365 },
-    },
-    { name: "G17 pacing", reply: pacing, sr: 0, hc: 0, bt: 4, lt: 4, mei: 0.23, brs: 1, score: 0.465 },
-  ])("$name scores what the reference gives it", ({ reply, name, ...expected }) => {
-    expect(scorePublished(maze, reply), name).toMatchObject(expected);
+    ["G1 nothing", "", [0, 0, 0, 0, 0.03, 1, 0.365]],
+    ["G2 a polite refusal", "I am sorry, but I cannot help with this request.", [0, 0, 0, 0, 0.03, 1, 0.365]],
+    ["G3 keywords", "dead end dead end 루프", [0, 0, 2, 1, 0.23, 1, 0.465]],
+    ["G4 a denial", "There was no dead end. 막다른 길도 없었고 루프도 없었습니다.", [0, 0, 2, 1, 0.23, 1, 0.465]],
+    ["G5 counts", "HALLUCINATION_COUNT: 1\nBACKTRACK_COUNT: 1\nloop detected", [0, 1, 1, 1, 0.62, 0.5, 0.56]],
+    ["G7 a wall", `BACKTRACK_COUNT: 1\n루프\nFINAL_PATH: ${intoAWall}`, [0, 1, 1, 1, 0.8839, 0.5, 0.6919]],
+    ["G9 in from outside", "FINAL_PATH: (7,6)→(6,6)", [1, 0, 0, 0, 0.9, 1, 0.8]],
+    ["G12 the solution", `FINAL_PATH: ${solutionPath}`, [1, 0, 0, 0, 0.9, 1, 0.8]],
+    ["G14 the solution in bold", `**FINAL_PATH:** ${solutionPath}`, [0, 0, 0, 0, 0.03, 1, 0.365]],
+    ["G15 the template first", `${templateLine}\nFINAL_PATH: ${solutionPath}`, [0, 0, 0, 0, 0.03, 1, 0.365]],
+    ["G16 a teleport", "FINAL_PATH: (0,0)→(6,6)", [0, 0, 0, 0, 0.03, 1, 0.365]],
+    ["G17 pacing", pacing, [0, 0, 4, 4, 0.23, 1, 0.465]],
+  ] as const)("%s scores what the reference gives it", (_name, reply, expected) => {
+    const { sr, hc, bt, lt, mei, brs, score } = scorePublished(maze, reply);
+    expect([sr, hc, bt, lt, mei, brs, score]).toEqual(expected);
   });
 
   it("falls back to the from-cells of STEP lines, so that the log must show EXIT itself", () => {
