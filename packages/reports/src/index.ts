@@ -1,1 +1,22 @@
-export {};
+export { type Band, type BandedMetric, bandOf, meiSign } from "./bands.ts";
+export {
+  createLeaderboard,
+  type Factor,
+  type Figure,
+  type IntervalFigure,
+  type Leaderboard,
+  type LeaderboardOptions,
+  type LeaderboardRow,
+  leaderboard,
+  type Means,
+} from "./leaderboard.ts";
+export { type AnswerKind, answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
+export {
+  type MetacogSignal,
+  type SeedShapeRecord,
+  type SeedShapeResult,
+  seedShapeCsv,
+  seedShapeJson,
+  seedShapeRecords,
+} from "./seed-shape.ts";
+export { trialCsv, trialJsonl, trialJsonLine } from "./trial-export.ts";

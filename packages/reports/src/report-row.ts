@@ -1,0 +1,67 @@
+import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
+import type { CellPlan } from "@hallumaze/sweep";
+
+/**
+ * One trial as reports read it. The ledger's rows have this shape and more; it is stated here because reports know no
+ * ledger.
+ */
+export interface ReportRow {
+  readonly trialId: string;
+  readonly cellId: string;
+  readonly sweep: string;
+  /** The model's name in its sweep. */
+  readonly alias: string;
+  readonly plan: CellPlan;
+  /** `done` has an answer; every other state is an answer that is missing. */
+  readonly state: string;
+  /** How the last try ended; null before the first. */
+  readonly outcome: string | null;
+  readonly tries: number;
+  readonly message: string | null;
+  /** True where the answer was taken over from another sweep. */
+  readonly reused: boolean;
+  readonly scores: Readonly<Partial<Record<ProfileName, ProfileScores>>>;
+  /** Summary of the readings and the walk as JSON text; null without an answer. */
+  readonly readingJson: string | null;
+  readonly usage: {
+    readonly inputTokens: number | null;
+    readonly outputTokens: number | null;
+    readonly cachedTokens: number | null;
+    readonly reasoningTokens: number | null;
+  } | null;
+  readonly servedModel: string | null;
+  readonly latencyMs: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+/** Pages of rows, as the ledger streams them. */
+export type ReportPages = AsyncIterable<readonly ReportRow[]>;
+
+/**
+ * What kind of answer a row holds: `full`; `cutOff`, scored on the part that is there; `nonAnswer`, the model's own
+ * failure to answer, which counts as SR 0 and MEI 0; `missing`, lost to infrastructure or not run, in no mean.
+ *
+ * SOURCE: spec/benchmark.md section 4, item 11.
+ */
+export type AnswerKind = "full" | "cutOff" | "nonAnswer" | "missing";
+
+/** Tells what kind of answer a row holds. */
+export function answerKind(row: Pick<ReportRow, "state" | "outcome" | "scores">): AnswerKind {
+  const seed = row.scores.seed;
+  if (row.state !== "done" || seed === undefined) return "missing";
+  switch (row.outcome) {
+    case "ok":
+      return "full";
+    case "truncated":
+    case "truncated_in_reasoning":
+      // BRS is null exactly where no attempt was made: a cut-off without a walk is a non-answer.
+      return seed.brs === null && seed.sr === 0 ? "nonAnswer" : "cutOff";
+    case "empty":
+    case "refused":
+    case "filtered":
+    case "parse_failed":
+      return "nonAnswer";
+    default:
+      return "missing";
+  }
+}
