@@ -84,7 +84,7 @@ function namedScripts(code: string): string[] {
 
 /** The words after each call of the program, as far as its line goes. */
 function programLines(code: string): string[][] {
-  const calls = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |npm run )?hallumaze(?: +-- )? *(.*)$/gm;
+  const calls = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |npm run )?hallumaze(?= |$)(?: +-- )? *(.*)$/gm;
   return Array.from(code.matchAll(calls), (match) =>
     (match[1] ?? "")
       .replace(/ #.*$|[|&>].*$/g, "")
