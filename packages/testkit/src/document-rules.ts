@@ -52,6 +52,8 @@ function codeOf(markdown: string): string {
 function namedPaths(markdown: string, code: string): string[] {
   const links = Array.from(markdown.matchAll(/\]\((?!https?:|#)([^)\s#]+)[^)]*\)/g), (match) => match[1] ?? "");
   const words = code
+    // What a command is told to write need not be there.
+    .replace(/--output \S+/g, "")
     .split(/[\s"'=,;()|]+/)
     .filter((word) => /^(?:\.{1,2}\/)/.test(word) || rootFolders.test(word) || isRootFile(word));
   return [...links, ...words].map((path) => path.replace(/[.:]$/, ""));
