@@ -15,6 +15,8 @@ const move: WalkStep = {
   isDecision: false,
   onRoute: true,
   index: 1,
+  contradiction: false,
+  repeatsEdge: false,
 };
 
 describe("confidenceOfWalk", () => {

@@ -1,5 +1,5 @@
 import { type ConfidenceSummary, type Judgement, summariseConfidence } from "./confidence.ts";
-import type { Walk, WalkStep } from "./walk.ts";
+import { isJudged, type Walk, type WalkStep } from "./walk.ts";
 
 /** What a confidence is about: that the move is legal, or that it is also on the way to EXIT. */
 export type ConfidenceTarget = "legal" | "onRoute";
@@ -42,16 +42,11 @@ export function judgementsOfWalk(
   const judgements: Judgement[] = [];
   let missing = 0;
   for (const step of walk.steps) {
-    if (!step.confidenceCounts || !wasTried(step) || (scope === "decision" && !step.isDecision)) continue;
+    if (!step.confidenceCounts || !isJudged(step) || (scope === "decision" && !step.isDecision)) continue;
     if (step.confidence === null) missing += 1;
     else judgements.push({ confidence: step.confidence, correct: isCorrect(step, target) });
   }
   return { judgements, missing };
-}
-
-/** Tells whether an attempt was tried against the maze, rightly or wrongly. */
-export function wasTried({ kind }: WalkStep): boolean {
-  return kind === "ok" || kind === "wall" || kind === "outOfGrid";
 }
 
 /** Tells whether an attempt was right: a legal move without a teleport, and for `onRoute` one towards EXIT. */

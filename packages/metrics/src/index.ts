@@ -1,5 +1,24 @@
-export { type ProfileName, type ProfileScores, profileVersions } from "./profiles.ts";
-export type { BranchEntry, MoveKind, Relocation, Walk, WalkStep } from "./walk.ts";
+export { type ProfileName, type ProfileScores, profileVersions, scoreSeed } from "./profiles.ts";
+export { biasResistanceScore } from "./brs.ts";
+export { calibrationError } from "./ce.ts";
+export { firstErrorFactor } from "./first-error.ts";
+export { hallucinationRecognitionRate } from "./hrr.ts";
+export { loopEscape } from "./loop-escape.ts";
+export { type MeiParts, meiMax, metacognitiveEscapeIndex } from "./mei.ts";
+export { type ErrorWeight, type RobustOptions, scoreRobust, weighErrors } from "./robust.ts";
+export { hallumazeScore } from "./score.ts";
+export { isNonAnswer, simulateWalk, type WalkOptions } from "./simulate-walk.ts";
+export {
+  type BranchEntry,
+  isIllegal,
+  isJudged,
+  type MoveKind,
+  type Relocation,
+  summariseWalk,
+  type Walk,
+  type WalkStep,
+  type WalkSummary,
+} from "./walk.ts";
 export {
   type BrierParts,
   type ConfidenceSummary,

@@ -11,12 +11,18 @@ function log(text: string): PatternAttempt[] {
     confidence: word.startsWith("-") ? null : Number.parseInt(word, 10) / 100,
     correct: !word.endsWith("x"),
     edge: `${at}`,
+    repeats: false,
   }));
 }
 
 /** Paces over one passage, out and back. */
 function circling(confidences: readonly number[]): PatternAttempt[] {
-  return confidences.map((confidence, at) => ({ confidence, correct: true, edge: at % 2 === 0 ? "out" : "back" }));
+  return confidences.map((confidence, at) => ({
+    confidence,
+    correct: true,
+    edge: at % 2 === 0 ? "out" : "back",
+    repeats: at >= 2,
+  }));
 }
 
 function patternsOf(text: string): string[] {
@@ -109,23 +115,25 @@ describe("patternAttempts", () => {
     isDecision: false,
     onRoute: true,
     index: 1,
+    contradiction: false,
+    repeatsEdge: false,
   };
 
-  it("takes several moves of one line as one attempt, wrong if one of them is", () => {
-    const wall: WalkStep = { ...move, kind: "wall", from: [0, 1], to: [0, 1], confidenceCounts: false };
+  it("takes one attempt a line, for which its illegal move speaks", () => {
+    const carried: WalkStep = { ...move, confidenceCounts: false };
+    const wall: WalkStep = { ...move, kind: "wall", from: [0, 1], to: [0, 1] };
     const skipped: WalkStep = { ...move, kind: "skipped", confidenceCounts: false };
-    expect(patternAttempts({ steps: [move, wall, skipped] })).toEqual([
-      { confidence: 0.9, correct: false, edge: expect.any(String) as string },
+    expect(patternAttempts({ steps: [carried, wall, skipped] })).toEqual([
+      { confidence: 0.9, correct: false, edge: "0,1E", repeats: false },
     ]);
   });
 
-  it("starts a new pass where the numbering falls back at START", () => {
-    const attempts = patternAttempts({ steps: [move, { ...move, index: 2, from: [0, 1], dir: "W" }, move] });
-    expect(classifyPatterns(attempts)).toEqual([]);
-    const numberedOn = patternAttempts({
-      steps: [move, { ...move, index: 2, from: [0, 1], dir: "W" }, { ...move, index: 3 }],
-    });
-    expect(classifyPatterns(numberedOn)).toMatchObject([{ kind: "loop", at: 2 }]);
+  it("takes a move as a repeat only where the walk does, so that a new pass is no loop", () => {
+    const back: WalkStep = { ...move, from: [0, 1], dir: "W" };
+    expect(classifyPatterns(patternAttempts({ steps: [move, back, move] }))).toEqual([]);
+    expect(classifyPatterns(patternAttempts({ steps: [move, back, { ...move, repeatsEdge: true }] }))).toMatchObject([
+      { kind: "loop", at: 2, pattern: "B-loop" },
+    ]);
   });
 });
 
@@ -156,6 +164,7 @@ describe("permutedPatternShares", () => {
         confidence: random.below(101) / 100,
         correct: random.below(6) > 0,
         edge: `${at}`,
+        repeats: false,
       }),
     ),
   );

@@ -1,5 +1,5 @@
-import { isCorrect, wasTried } from "./confidence-of-walk.ts";
-import type { Walk } from "./walk.ts";
+import { isCorrect } from "./confidence-of-walk.ts";
+import { isJudged, type Walk } from "./walk.ts";
 
 /**
  * How confidence behaves around an error: **A** falls before or at it, deeply at or after it; **A-late** only after;
@@ -12,8 +12,10 @@ export interface PatternAttempt {
   /** 0 … 1; null where none was read. */
   readonly confidence: number | null;
   readonly correct: boolean;
-  /** Names the directed edge that was tried; null where it cannot be told. Unique within a pass. */
+  /** Names the directed edge that was tried; null where it cannot be told. */
   readonly edge: string | null;
+  /** True where the move is legal and its directed edge was used before in this pass. */
+  readonly repeats: boolean;
 }
 
 /** The limits of the patterns. Drops are negative differences of confidences. */
@@ -60,29 +62,18 @@ export const patternThresholds: PatternThresholds = {
 const tolerance = 1e-9;
 
 /**
- * Takes a walk's attempts for pattern reading: those that were tried. Several moves of one line are one attempt, right
- * if all are, since they share one confidence. A step number that falls back at START begins a new pass, whose edges
- * are new.
+ * Takes a walk's attempts for pattern reading: one for each line that was tried. Several moves of one line share its
+ * confidence; the illegal one among them speaks for the line.
  */
 export function patternAttempts(walk: Pick<Walk, "steps">): readonly PatternAttempt[] {
-  const attempts: PatternAttempt[] = [];
-  let pass = 0;
-  let lastIndex: number | null = null;
-  for (const step of walk.steps) {
-    if (!wasTried(step)) continue;
-    const atStart = step.from?.[0] === 0 && step.from[1] === 0;
-    if (atStart && step.index !== null && lastIndex !== null && step.index < lastIndex) pass += 1;
-    lastIndex = step.index ?? lastIndex;
-    const correct = isCorrect(step, "legal");
-    const previous = attempts.at(-1);
-    if (!step.confidenceCounts && previous !== undefined) {
-      attempts[attempts.length - 1] = { ...previous, correct: previous.correct && correct };
-    } else {
-      const edge = step.from === null || step.dir === null ? null : `${pass}:${step.from.join()}${step.dir}`;
-      attempts.push({ confidence: step.confidence, correct, edge });
-    }
-  }
-  return attempts;
+  return walk.steps
+    .filter((step) => step.confidenceCounts && isJudged(step))
+    .map((step) => ({
+      confidence: step.confidence,
+      correct: isCorrect(step, "legal"),
+      edge: step.from === null || step.dir === null ? null : `${step.from.join()}${step.dir}`,
+      repeats: step.repeatsEdge,
+    }));
 }
 
 /** Finds and classifies every event of a trial. Linear in the attempts, apart from the repeats of an edge. */
@@ -102,11 +93,11 @@ export function classifyPatterns(
   };
 
   attempts.forEach((attempt, at) => {
-    const repeats = attempt.edge !== null && uses.has(attempt.edge);
-    const kind: "error" | "loop" | null = attempt.correct ? (repeats ? "loop" : null) : "error";
+    const kind = attempt.correct ? (attempt.repeats ? "loop" : null) : "error";
     if (kind !== "loop") closeLoop();
     if (attempt.edge !== null) {
-      const known = uses.get(attempt.edge) ?? [];
+      // A legal edge that is no repeat starts afresh: what an earlier pass said about it is another story.
+      const known = attempt.correct && !attempt.repeats ? [] : (uses.get(attempt.edge) ?? []);
       if (attempt.confidence !== null) known.push(attempt.confidence);
       uses.set(attempt.edge, known);
     }
