@@ -1,1 +1,20 @@
 export type { Cell, CellPlan, Group } from "./cell-plan.ts";
+export { canonicalPlan, cellId, countCells, expandCells, trialId } from "./expand-cells.ts";
+export { type Lane, lanesOf } from "./lanes.ts";
+export { MISSING_PART_NAMES, notBuiltYet } from "./not-built-yet.ts";
+export { type ParsedSpec, type ParseOptions, parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
+export { type ParameterRange, type SolverRules, tokenLimitFor } from "./read-models.ts";
+export { holdsSecret, redact } from "./secrets.ts";
+export { PUBLISHED_30 } from "./seeds.ts";
+export type {
+  ExcludeRule,
+  JudgeSpec,
+  LaneLimits,
+  ModelSpec,
+  ProviderName,
+  SeedRange,
+  SweepSpec,
+  TokenLimit,
+} from "./spec.ts";
+export { formatIssue, type Problem, SpecError, type SpecIssue, type SpecPath } from "./spec-error.ts";
+export { PROVIDERS, specJsonSchema } from "./spec-schema.ts";

@@ -1,0 +1,53 @@
+import { contentId } from "@hallumaze/foundation";
+
+import type { LaneLimits, SweepSpec } from "./spec.ts";
+
+/** What a lane's name follows from. */
+export interface LaneOwner {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string | null;
+  readonly laneOverride: string | null;
+}
+
+/** A lane of a sweep: its limits (empty: the provider's defaults) and the aliases of the models on it. */
+export interface Lane {
+  readonly lane: string;
+  readonly provider: string;
+  readonly aliases: readonly string[];
+  readonly limits: LaneLimits;
+}
+
+/** A name that ends like a hash gets one of its own, so that no plain name can equal a hashed one. */
+const PLAIN_NAME = /^(?!.*-[0-9a-f]{12}$)[A-Za-z0-9_.-]{1,80}$/;
+
+/**
+ * The queue lane of a model: `<provider>.<model>` where that is a safe name, else made safe with a short hash of
+ * (provider, model, base URL) behind; `lane.<provider>.<name>` for a lane that the spec names. Unique a lane.
+ */
+export function laneName({ provider, model, baseUrl, laneOverride }: LaneOwner): string {
+  if (laneOverride !== null) return `lane.${provider}.${laneOverride}`;
+  if (baseUrl === null && PLAIN_NAME.test(model)) return `${provider}.${model}`;
+  const safe = model.replace(/[^A-Za-z0-9_.-]/g, "-").slice(0, 60);
+  return `${provider}.${safe}-${contentId([provider, model, baseUrl]).slice(0, 12)}`;
+}
+
+/** The lanes of a sweep in the models' order. Limits named by alias, `provider/model` and lane merge, in that order. */
+export function lanesOf(spec: Pick<SweepSpec, "models" | "limits">): readonly Lane[] {
+  const lanes = new Map<string, { lane: string; provider: string; aliases: string[]; limits: LaneLimits }>();
+  for (const model of spec.models) {
+    const lane = lanes.get(model.lane) ?? { lane: model.lane, provider: model.provider, aliases: [], limits: {} };
+    lane.aliases.push(model.alias);
+    for (const name of limitNames(model)) {
+      if (Object.hasOwn(spec.limits, name)) lane.limits = { ...lane.limits, ...spec.limits[name] };
+    }
+    lanes.set(model.lane, lane);
+  }
+  return [...lanes.values()];
+}
+
+/** The names by which `limits` may call a model's lane. */
+export function limitNames(model: LaneOwner & { readonly alias: string; readonly lane: string }): readonly string[] {
+  const names = [model.alias, `${model.provider}/${model.model}`, model.lane];
+  return model.laneOverride === null ? names : [...names, model.laneOverride];
+}

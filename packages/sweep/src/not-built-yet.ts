@@ -1,0 +1,80 @@
+import type { Problem, SpecPath } from "./spec-error.ts";
+
+/** A part of the benchmark that a spec may ask for before this version has it. */
+interface MissingPart {
+  readonly part: string;
+  /** Where a spec asks for it. */
+  readonly asked: (spec: Readonly<Record<string, unknown>>) => readonly SpecPath[];
+  readonly reason: string;
+}
+
+/**
+ * Parts that are not built yet. A spec that asks for one is refused with the reason, never silently ignored; whoever
+ * builds a part removes its line here, and nothing else.
+ */
+const MISSING_PARTS: readonly MissingPart[] = [
+  ...(["anthropic", "openai", "google", "deepseek"] as const).map((provider) => ({
+    part: `provider ${provider}`,
+    asked: (spec: Readonly<Record<string, unknown>>) => modelsOf(spec, provider),
+    reason: `provider "${provider}" is known but not built into this version yet; this version runs sim/*`,
+  })),
+  {
+    part: "groups B and C",
+    asked: (spec) =>
+      listOf(spec["groups"]).flatMap((group, index) => (group === "B" || group === "C" ? [["groups", index]] : [])),
+    reason: "Ariadne's groups B and C are not in force yet; this version runs group A",
+  },
+  {
+    part: "budgetUsd",
+    asked: (spec) => givenAt(spec, "budgetUsd"),
+    reason: "a budget is not in force yet: this version would not stop at it; remove budgetUsd",
+  },
+  {
+    part: "judge",
+    asked: (spec) => givenAt(spec, "judge"),
+    reason: "the judge is not in force yet; remove judge",
+  },
+  {
+    part: "rate limits",
+    asked: (spec) => rateLimitsOf(spec["limits"]),
+    reason: "rate limits are not in force yet; this version keeps concurrency only",
+  },
+];
+
+/** The parts that this version lacks, by name. */
+export const MISSING_PART_NAMES: readonly string[] = MISSING_PARTS.map(({ part }) => part);
+
+/** Finds what a spec asks for that this version does not have. Takes any value: what is malformed asks for nothing. */
+export function notBuiltYet(spec: unknown): readonly Problem[] {
+  if (!isRecord(spec)) return [];
+  return MISSING_PARTS.flatMap(({ asked, reason }) => asked(spec).map((path) => ({ path, message: reason })));
+}
+
+function modelsOf(spec: Readonly<Record<string, unknown>>, provider: string): SpecPath[] {
+  return listOf(spec["models"]).flatMap((entry, index) => {
+    const name = isRecord(entry) ? entry["model"] : entry;
+    if (typeof name !== "string" || !name.startsWith(`${provider}/`)) return [];
+    return [isRecord(entry) ? ["models", index, "model"] : ["models", index]];
+  });
+}
+
+function rateLimitsOf(limits: unknown): SpecPath[] {
+  if (!isRecord(limits)) return [];
+  return Object.entries(limits).flatMap(([lane, values]) =>
+    isRecord(values)
+      ? ["rpm", "inputTpm", "outputTpm", "tpm"].filter((key) => key in values).map((key) => ["limits", lane, key])
+      : [],
+  );
+}
+
+function givenAt(spec: Readonly<Record<string, unknown>>, key: string): SpecPath[] {
+  return spec[key] === undefined || spec[key] === null ? [] : [[key]];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
