@@ -1,0 +1,85 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+
+import { parseDatabaseUrl, StoreError, toStoreError } from "./errors.ts";
+import { Prisma, PrismaClient } from "./generated/client.ts";
+
+/** One process' access to the database: one pool, one client, whatever the concurrency above it. */
+export interface Database {
+  readonly prisma: PrismaClient;
+  /** Runs one statement; repeats it where Postgres chose it as a deadlock's victim. Throws StoreError only. */
+  readonly query: <Row>(statement: Prisma.Sql) => Promise<readonly Row[]>;
+  /** Runs work on the typed client with the same translation of errors. */
+  readonly run: <T>(work: (prisma: PrismaClient) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+const connectTimeoutMs = 10_000;
+/** No statement of this program takes nearly so long; a server that hangs must not hold a worker for ever. */
+const statementTimeoutMs = 120_000;
+const deadlockTries = 5;
+
+/** Opens the pool; connects at the first statement. `poolSize` is at least 1. */
+export function openDatabase(databaseUrl: string, poolSize: number): Database {
+  parseDatabaseUrl(databaseUrl);
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 5000,
+    keepAlive: true,
+    application_name: "hallumaze",
+  });
+  pool.on("error", () => {
+    // An idle connection was cut: the pool drops it and opens another when asked. Unheard, the event ends the process.
+  });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: "minimal" });
+
+  const run: Database["run"] = async (work) => {
+    try {
+      return await work(prisma);
+    } catch (error) {
+      throw toStoreError(error, databaseUrl);
+    }
+  };
+
+  const query: Database["query"] = async <Row>(statement: Prisma.Sql) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run((client) => client.$queryRaw<Row[]>(statement));
+      } catch (error) {
+        if (attempt === deadlockTries || !isDeadlock(error)) throw error;
+        await wait(10 * attempt + Math.random() * 40);
+      }
+    }
+  };
+
+  return {
+    prisma,
+    run,
+    query,
+    close: async () => {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+/** Passes rows to a statement as one JSON parameter, for `json_to_recordset`. */
+export function jsonRows(rows: readonly object[]): Prisma.Sql {
+  return Prisma.sql`${JSON.stringify(rows)}::json`;
+}
+
+/** True for the text of a UUID. An id of any other form names no row; sent on, it would be an error of the statement. */
+export function isUuid(id: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+}
+
+function isDeadlock(error: unknown): boolean {
+  return (
+    error instanceof StoreError && (error.context["sqlState"] === "40P01" || error.context["sqlState"] === "40001")
+  );
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { chownSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { sha256Hex } from "@hallumaze/foundation";
+
+import { StoreError } from "../errors.ts";
+import { type Account, canReach } from "./account.ts";
+
+/** Where an embedded server keeps its things. */
+export interface Places {
+  readonly home: string;
+  /** Folder of the data and the server's log: in home, or elsewhere where the server's account cannot reach home. */
+  readonly folder: string;
+  readonly pgdata: string;
+  readonly logFile: string;
+  readonly passwordFile: string;
+  readonly lockFile: string;
+  readonly clients: string;
+}
+
+/** Makes home where it is missing and names the files in it that need no decision. */
+export function openHome(home: string): Pick<Places, "home" | "passwordFile" | "lockFile" | "clients"> {
+  const resolved = path.resolve(home);
+  try {
+    // As root the server's account has to pass through; what is secret in it has mode 0600 of its own.
+    mkdirSync(resolved, { recursive: true, mode: process.getuid?.() === 0 ? 0o755 : 0o700 });
+    mkdirSync(path.join(resolved, "clients"), { recursive: true });
+  } catch (cause) {
+    throw folderError(resolved, cause);
+  }
+  return {
+    home: resolved,
+    passwordFile: path.join(resolved, "postgres.password"),
+    lockFile: path.join(resolved, "postgres.lock"),
+    clients: path.join(resolved, "clients"),
+  };
+}
+
+/**
+ * Chooses the data folder, once for a home. `<home>/postgres` where the account reaches it; where a parent is closed to
+ * the account (root's own home folder is), a folder under /var/lib, /var/tmp or the temporary folder, noted in
+ * `<home>/postgres.location`. Call it under the home's lock.
+ */
+export function chooseDataFolder(home: string, account: Account | null): Pick<Places, "folder" | "pgdata" | "logFile"> {
+  const pointer = path.join(home, "postgres.location");
+  const inHome = path.join(home, "postgres");
+  const folder = existsSync(pointer) ? followPointer(pointer) : makeFolder(inHome, pointer, home, account);
+  return { folder, pgdata: path.join(folder, "data"), logFile: path.join(folder, "postgres.log") };
+}
+
+/** Reads the home's password for the server, made at the first call; the file is the caller's, mode 0600. */
+export function readOrMakePassword(passwordFile: string, hasData: boolean): string {
+  try {
+    const known = readFileSync(passwordFile, "utf8").trim();
+    if (known !== "") return known;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+      throw new StoreError(
+        "embedded-password",
+        `${passwordFile} cannot be read: this data belongs to another user. Choose another HALLUMAZE_HOME, or set DATABASE_URL.`,
+        { cause: error },
+      );
+    }
+  }
+  if (hasData) {
+    throw new StoreError(
+      "embedded-password",
+      `${passwordFile} is gone, so the data beside it cannot be opened. Put the file back, or remove the whole folder to start empty.`,
+    );
+  }
+  const made = randomBytes(24).toString("base64url");
+  writeFileSync(passwordFile, `${made}\n`, { mode: 0o600 });
+  return made;
+}
+
+function followPointer(pointer: string): string {
+  const folder = readFileSync(pointer, "utf8").trim();
+  if (existsSync(folder)) return folder;
+  throw new StoreError(
+    "embedded-data-missing",
+    `The data folder ${folder}, named by ${pointer}, is gone. Restore it, or delete ${path.dirname(pointer)} to start empty.`,
+  );
+}
+
+function makeFolder(inHome: string, pointer: string, home: string, account: Account | null): string {
+  if (make(inHome, account)) return inHome;
+  // A folder of its own for every home, so that a home that was deleted does not come back with its old data.
+  const name = `${sha256Hex(realpathSync(home)).slice(0, 8)}-${randomBytes(4).toString("hex")}`;
+  for (const parent of ["/var/lib", "/var/tmp", tmpdir()]) {
+    const folder = path.join(parent, `hallumaze-${name}`);
+    if (!make(folder, account)) continue;
+    writeFileSync(pointer, `${folder}\n`);
+    return folder;
+  }
+  throw new StoreError(
+    "embedded-unreachable-folder",
+    `The account ${account?.name ?? ""} cannot reach ${home} (a parent folder is closed to it), nor a folder under /var/lib, /var/tmp or ${tmpdir()}. Set HALLUMAZE_HOME to a folder that it can reach.`,
+  );
+}
+
+function make(folder: string, account: Account | null): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (account !== null) chownSync(folder, account.uid, account.gid);
+    return canReach(account, folder);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (["EACCES", "EROFS", "ENOENT", "EPERM"].includes(code) && account !== null) return false;
+    throw folderError(folder, error);
+  }
+}
+
+function folderError(folder: string, cause: unknown): StoreError {
+  const code = (cause as NodeJS.ErrnoException).code ?? "unknown";
+  return code === "ENOSPC"
+    ? new StoreError("embedded-disk-full", `No disk space left to make ${folder}.`, { retry: true, cause })
+    : new StoreError(
+        "embedded-unreachable-folder",
+        `The folder ${folder} cannot be made (${code}). Set HALLUMAZE_HOME to one that can.`,
+        { cause },
+      );
+}

@@ -1,0 +1,148 @@
+import type { ScoredTrial, StorePort, TrialEnd } from "@hallumaze/engine";
+
+import { coalesce } from "./coalesce.ts";
+import { type Database, isUuid, jsonRows } from "./database.ts";
+import { isItemsFault } from "./errors.ts";
+import { Prisma } from "./generated/client.ts";
+import { encodeText } from "./storable-text.ts";
+
+type EndMethods = Pick<StorePort, "endTry" | "saveScores">;
+
+const scoresPerStatement = 500;
+
+/** The methods of the store that write what became of a try. */
+export function createEndMethods(database: Database): EndMethods & { readonly drain: () => Promise<void> } {
+  const ends = coalesce<Ending, "ended" | "lost">({
+    runBatch: (endings) => endBatch(database, endings),
+    keyOf: (ending) => ending.trialId,
+    sizeOf: ({ end }) => (end.kind === "done" ? end.scored.readingJson.length : end.message.length),
+    maxItems: 128,
+    maxSize: 2_000_000,
+    maxInFlight: 2,
+    isItemsFault,
+  });
+  return {
+    endTry: async (trialId, fence, end) => (isUuid(trialId) ? ends.call({ trialId, fence, end }) : "lost"),
+    saveScores: (scored) => saveScores(database, scored),
+    drain: ends.drain,
+  };
+}
+
+interface Ending {
+  readonly trialId: string;
+  readonly fence: number;
+  readonly end: TrialEnd;
+}
+
+/** The columns of `scored` and `input` that hold what the pure part made of a reply. */
+const scoredColumns = Prisma.sql`outcome text, reader_version text, reading_json text, scores json`;
+
+/**
+ * Inserts of the reading and the scores of the rows of `source` (id, outcome, reader_version, reading_json, scores). A
+ * repeat of the same versions overwrites: the same reply gives the same numbers.
+ */
+function writeScores(source: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    written_readings AS (
+      INSERT INTO readings (trial_id, reader_version, outcome, reading_json)
+      SELECT id, reader_version, outcome, reading_json FROM ${source}
+      ON CONFLICT (trial_id, reader_version) DO UPDATE SET
+        outcome = excluded.outcome, reading_json = excluded.reading_json, created_at = excluded.created_at
+    ), written_scores AS (
+      INSERT INTO scores (trial_id, profile, profile_version, reader_version, sr, hc, fhr, bt, lt, hrr, mei, ce, brs, score)
+      SELECT source.id, s.profile, s.version, source.reader_version, s.sr, s.hc, s.fhr, s.bt, s.lt, s.hrr, s.mei, s.ce,
+        s.brs, s.score
+      FROM ${source} source CROSS JOIN LATERAL json_to_recordset(source.scores) AS s(profile text, version text, sr smallint,
+        hc float8, fhr float8, bt float8, lt float8, hrr float8, mei float8, ce float8, brs float8, score float8)
+      ON CONFLICT (trial_id, profile, profile_version, reader_version) DO UPDATE SET
+        sr = excluded.sr, hc = excluded.hc, fhr = excluded.fhr, bt = excluded.bt, lt = excluded.lt, hrr = excluded.hrr,
+        mei = excluded.mei, ce = excluded.ce, brs = excluded.brs, score = excluded.score, created_at = excluded.created_at
+    )`;
+}
+
+/**
+ * One statement a batch: state, reading and scores stand together or not at all, and only where the fence still holds.
+ * An end settles the trial's exchanges so far, so that no later claim takes a reply that has been judged already; not so
+ * `internal`, where the scoring broke and the reply is still good.
+ */
+async function endBatch(database: Database, endings: readonly Ending[]): Promise<readonly ("ended" | "lost")[]> {
+  const rows = await database.query<{ readonly id: string }>(Prisma.sql`
+    WITH input AS (
+      SELECT * FROM json_to_recordset(${jsonRows(endings.map(toEndRow))}) AS i(trial_id uuid, fence int, kind text,
+        message text, after_ms float8, spends text, ${scoredColumns})
+    ), held AS (
+      SELECT t.id, i.kind, i.message, i.after_ms, i.spends, i.outcome, i.reader_version, i.reading_json, i.scores
+      FROM input i JOIN trials t ON t.id = i.trial_id AND t.fence = i.fence AND t.state = 'running'
+      ORDER BY t.id FOR NO KEY UPDATE OF t
+    ), ended AS (
+      UPDATE trials t SET
+        state = CASE WHEN h.kind = 'retry' THEN 'queued' WHEN h.kind = 'done' THEN 'done'
+          WHEN h.outcome = 'cancelled' THEN 'cancelled' WHEN h.outcome = 'budget_blocked' THEN 'blocked'
+          ELSE 'failed' END::trial_state,
+        outcome = h.outcome, message = h.message,
+        tries = t.tries + CASE WHEN h.kind <> 'retry' OR h.spends = 'try' THEN 1 ELSE 0 END,
+        empty_retries = t.empty_retries + CASE WHEN h.spends = 'empty' THEN 1 ELSE 0 END,
+        waits = t.waits + CASE WHEN h.spends = 'wait' THEN 1 ELSE 0 END,
+        not_before = CASE WHEN h.kind = 'retry' THEN clock_timestamp() + h.after_ms * interval '1 millisecond' END,
+        queued_at = CASE WHEN h.kind = 'retry' THEN clock_timestamp() END,
+        finished_at = CASE WHEN h.kind <> 'retry' THEN clock_timestamp() END,
+        claimed_by = NULL, lease_until = NULL,
+        settled_sequence = CASE WHEN h.outcome = 'internal' THEN t.settled_sequence
+          ELSE coalesce(last.sequence, t.settled_sequence) END,
+        accepted_exchange_id = CASE WHEN h.kind = 'done' THEN reply.id END
+      FROM held h
+      LEFT JOIN LATERAL (
+        SELECT e.sequence FROM exchanges e WHERE e.trial_id = h.id ORDER BY e.sequence DESC LIMIT 1
+      ) last ON true
+      LEFT JOIN LATERAL (
+        SELECT e.id FROM exchanges e WHERE e.trial_id = h.id AND NOT e.late_duplicate AND e.outcome IS NULL
+        ORDER BY e.sequence DESC LIMIT 1
+      ) reply ON true
+      WHERE t.id = h.id
+      RETURNING t.id
+    ), scored AS (
+      SELECT held.* FROM held JOIN ended ON ended.id = held.id WHERE held.kind = 'done'
+    ), ${writeScores(Prisma.sql`scored`)}
+    SELECT id::text FROM ended`);
+  const ended = new Set(rows.map((row) => row.id));
+  return endings.map((ending) => (ended.has(ending.trialId.toLowerCase()) ? "ended" : "lost"));
+}
+
+function toEndRow({ trialId, fence, end }: Ending) {
+  const base = { trial_id: trialId, fence, kind: end.kind };
+  if (end.kind === "done") return { ...base, ...toScoredRow(end.scored) };
+  const failed = { ...base, outcome: end.outcome, message: encodeText(end.message) };
+  return end.kind === "failed" ? failed : { ...failed, after_ms: end.afterMs, spends: end.spends };
+}
+
+function toScoredRow(scored: ScoredTrial) {
+  return {
+    outcome: scored.outcome,
+    reader_version: scored.readerVersion,
+    reading_json: encodeText(scored.readingJson),
+    scores: Object.entries(scored.profiles).map(([profile, { version, scores }]) => ({ profile, version, ...scores })),
+  };
+}
+
+async function saveScores(database: Database, scored: Parameters<StorePort["saveScores"]>[0]): Promise<void> {
+  // The last of two for one trial counts: one statement cannot write a row twice.
+  const byTrial = new Map(
+    scored.filter(({ trialId }) => isUuid(trialId)).map((entry) => [entry.trialId.toLowerCase(), entry]),
+  );
+  const entries = [...byTrial.values()];
+  for (let start = 0; start < entries.length; start += scoresPerStatement) {
+    const part = entries.slice(start, start + scoresPerStatement);
+    const input = part.map((entry) => ({ trial_id: entry.trialId, ...toScoredRow(entry.scored) }));
+    await database.query(Prisma.sql`
+      WITH input AS (
+        SELECT * FROM json_to_recordset(${jsonRows(input)}) AS i(trial_id uuid, ${scoredColumns})
+      ), done AS (
+        SELECT t.id, i.outcome, i.reader_version, i.reading_json, i.scores
+        FROM input i JOIN trials t ON t.id = i.trial_id AND t.state = 'done'
+        ORDER BY t.id FOR NO KEY UPDATE OF t
+      ), reread AS (
+        UPDATE trials t SET outcome = done.outcome FROM done WHERE t.id = done.id AND t.outcome IS DISTINCT FROM done.outcome
+      ), ${writeScores(Prisma.sql`done`)}
+      SELECT count(*)::int AS saved FROM done`);
+  }
+}

@@ -1,0 +1,167 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import pg from "pg";
+
+import { describeDatabase, StoreError, toStoreError } from "./errors.ts";
+
+/** One committed migration. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The lock that `prisma migrate` takes too, so that the two never work at once. SOURCE: Prisma's schema engine. */
+const migrationLock = 72_707_369;
+const defaultFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../prisma/migrations");
+
+/** Reads the committed migrations, oldest first; `folder` is prisma/migrations unless told. */
+export function readMigrations(folder: string = defaultFolder): readonly Migration[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+    .map((name) => ({ name, sql: readFileSync(path.join(folder, name, "migration.sql"), "utf8") }));
+}
+
+/**
+ * Brings the database to the program's schema; gives the names of the migrations that this call applied. Safe to repeat
+ * and to call from many processes at once. Each migration is one transaction with its record in `_prisma_migrations`,
+ * where `prisma migrate deploy` finds it. Schemas other than the connection's own (BullMQ's) are not touched.
+ *
+ * Throws `schema-newer` where the database knows migrations that the program does not, `migration-edited` where an
+ * applied one has changed since, `migration-failed` where one fails (nothing of it stays) or has failed elsewhere.
+ */
+export async function migrateDatabase(
+  databaseUrl: string,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<readonly string[]> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 10_000,
+    application_name: "hallumaze-migrate",
+  });
+  client.on("error", () => {
+    // A connection lost in mid-query rejects that query; the event tells nothing more.
+  });
+  try {
+    await client.connect();
+    // Held by the session: it ends with the connection, whatever happens.
+    await client.query("SELECT pg_advisory_lock($1)", [migrationLock]);
+    await client.query(recordTable);
+    const pending = await findPending(client, databaseUrl, migrations);
+    for (const migration of pending) await apply(client, migration);
+    return pending.map((migration) => migration.name);
+  } catch (error) {
+    throw toStoreError(error, databaseUrl);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Throws what `migrateDatabase` would, and `schema-older` where it would have work to do; changes nothing. */
+export async function checkSchema(
+  databaseUrl: string,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => {
+    // As above.
+  });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ table: string | null }>(
+      "SELECT to_regclass('_prisma_migrations')::text AS table",
+    );
+    const pending = rows[0]?.table === null ? migrations : await findPending(client, databaseUrl, migrations);
+    if (pending.length === 0) return;
+    throw new StoreError(
+      "schema-older",
+      `The database at ${describeDatabase(databaseUrl)} lacks ${pending.length} migrations (next: ${pending[0]?.name}). Run hallumaze once with the right to change the schema, or prisma migrate deploy.`,
+    );
+  } catch (error) {
+    throw toStoreError(error, databaseUrl);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** As Prisma makes it. */
+const recordTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum VARCHAR(64) NOT NULL,
+  finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL,
+  logs TEXT,
+  rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+
+interface MigrationRecord {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+async function findPending(
+  client: pg.Client,
+  databaseUrl: string,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const { rows } = await client.query<MigrationRecord>(
+    `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished FROM _prisma_migrations
+     WHERE rolled_back_at IS NULL ORDER BY started_at`,
+  );
+  const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  for (const row of rows) {
+    const migration = known.get(row.migration_name);
+    if (migration === undefined) {
+      throw new StoreError(
+        "schema-newer",
+        `The database at ${describeDatabase(databaseUrl)} has the migration ${row.migration_name}, which this program does not know: a newer version made it. Update this program, or use another database.`,
+      );
+    }
+    if (!row.finished) {
+      throw new StoreError(
+        "migration-failed",
+        `The migration ${row.migration_name} has begun and not ended at ${describeDatabase(databaseUrl)}. Settle it with prisma migrate resolve, then start again.`,
+      );
+    }
+    if (row.checksum !== checksumOf(migration)) {
+      throw new StoreError(
+        "migration-edited",
+        `The migration ${row.migration_name} was applied with another text than prisma/migrations holds now. Restore that file (git checkout), and put the change into a new migration.`,
+      );
+    }
+  }
+  const applied = new Set(rows.map((row) => row.migration_name));
+  return migrations.filter((migration) => !applied.has(migration.name));
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  try {
+    await client.query("BEGIN");
+    await client.query(migration.sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), checksumOf(migration), migration.name],
+    );
+    await client.query("COMMIT");
+  } catch (cause) {
+    await client.query("ROLLBACK").catch(() => undefined);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError(
+      "migration-failed",
+      `The migration ${migration.name} failed, and nothing of it stays: ${reason}`,
+      { cause },
+    );
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash("sha256").update(migration.sql, "utf8").digest("hex");
+}

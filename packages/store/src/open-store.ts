@@ -1,0 +1,92 @@
+import type { StorePort } from "@hallumaze/engine";
+
+import { createClaimMethods } from "./claims.ts";
+import { openDatabase } from "./database.ts";
+import { createEndMethods } from "./endings.ts";
+import { describeDatabase, StoreError } from "./errors.ts";
+import { createExchangeMethods } from "./exchanges.ts";
+import { Prisma } from "./generated/client.ts";
+import { checkSchema, migrateDatabase } from "./migrate.ts";
+import { createOpenTrialMethods } from "./open-trials.ts";
+import { createProgressMethods } from "./progress.ts";
+import { createStreamMethods } from "./stream-trials.ts";
+import { createSweepMethods } from "./sweeps.ts";
+
+/** How to open the ledger. */
+export interface OpenStoreOptions {
+  readonly databaseUrl: string;
+  /** Connections of this process, 1 or more; concurrent calls share them. 10 unless told. */
+  readonly poolSize?: number;
+  /** False: only check that the schema is the program's, and change nothing. True unless told. */
+  readonly migrate?: boolean;
+}
+
+/**
+ * Opens the ledger in a Postgres and brings its schema to the program's. Concurrent claims, exchanges, ends and releases
+ * are gathered into statements of many rows; each call still has its own answer.
+ *
+ * Throws a StoreError: `database-unreachable` within 10 s where no server answers, or what `migrateDatabase` throws.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<StorePort> {
+  const { databaseUrl } = options;
+  if (options.migrate ?? true) await migrateDatabase(databaseUrl);
+  else await checkSchema(databaseUrl);
+  const database = openDatabase(databaseUrl, options.poolSize ?? 10);
+  const { drain: drainClaims, ...claims } = createClaimMethods(database);
+  const { drain: drainExchanges, ...exchanges } = createExchangeMethods(database);
+  const { drain: drainEnds, ...ends } = createEndMethods(database);
+  let closing: Promise<void> | null = null;
+
+  const close = async (): Promise<void> => {
+    await Promise.all([drainClaims(), drainExchanges(), drainEnds()]);
+    await database.close();
+  };
+  return {
+    ...createSweepMethods(database),
+    ...createOpenTrialMethods(database),
+    ...claims,
+    ...exchanges,
+    ...ends,
+    ...createProgressMethods(database),
+    ...createStreamMethods(database),
+    ping: (timeoutMs) =>
+      withinMs(
+        timeoutMs,
+        database.run((prisma) => prisma.$queryRaw`SELECT 1`),
+        describeDatabase(databaseUrl),
+      ),
+    serverTimeMs: async () => {
+      const [row] = await database.query<{ readonly nowMs: number }>(
+        Prisma.sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
+      );
+      if (row === undefined) throw new StoreError("database-refused", "The database gave no time.");
+      return row.nowMs;
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function withinMs(timeoutMs: number, work: Promise<unknown>, where: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          new StoreError("database-unreachable", `The database at ${where} did not answer within ${timeoutMs} ms.`, {
+            retry: true,
+          }),
+        ),
+      timeoutMs,
+    );
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // Lost the race: whatever it says later is nobody's.
+    work.catch(() => undefined);
+  }
+}

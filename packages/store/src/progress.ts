@@ -1,0 +1,118 @@
+import type { FailureGroup, ModelProgress, StorePort, SweepProgress, TrialState } from "@hallumaze/engine";
+
+import { type Database, isUuid } from "./database.ts";
+import { StoreError } from "./errors.ts";
+import { Prisma } from "./generated/client.ts";
+import { decodeNullable, decodeText } from "./storable-text.ts";
+import { toRecord } from "./sweeps.ts";
+
+/** The method of the store that counts. */
+export function createProgressMethods(database: Database): Pick<StorePort, "progress"> {
+  return { progress: (sweepId) => progress(database, sweepId) };
+}
+
+async function progress(database: Database, sweepId: string): Promise<SweepProgress> {
+  const found = isUuid(sweepId)
+    ? await database.run((prisma) => prisma.sweep.findUnique({ where: { id: sweepId } }))
+    : null;
+  if (found === null) throw new StoreError("sweep-unknown", `No sweep has the id ${sweepId}.`);
+  const [groups, failures, [counts]] = await Promise.all([
+    countGroups(database, sweepId),
+    findFailures(database, sweepId),
+    database.query<{ readonly leftGrid: number; readonly lateDuplicates: number }>(Prisma.sql`
+      SELECT (SELECT count(*)::int FROM trials WHERE sweep_id = ${sweepId}::uuid AND NOT in_grid) AS "leftGrid",
+        (SELECT count(*)::int FROM exchanges e JOIN trials t ON t.id = e.trial_id
+         WHERE e.late_duplicate AND t.sweep_id = ${sweepId}::uuid) AS "lateDuplicates"`),
+  ]);
+  return {
+    sweep: toRecord(found),
+    models: toModels(groups),
+    failures,
+    leftGrid: counts?.leftGrid ?? 0,
+    lateDuplicates: counts?.lateDuplicates ?? 0,
+  };
+}
+
+interface Group {
+  readonly alias: string;
+  readonly lane: string;
+  readonly state: TrialState;
+  readonly outcome: string | null;
+  readonly count: number;
+  readonly reused: number;
+  readonly recentlyFinished: number;
+  /** Seconds since the first of these; null where there is none. */
+  readonly sinceSeconds: number | null;
+}
+
+const isRecent = Prisma.sql`state IN ('done', 'failed') AND source_trial_id IS NULL
+        AND finished_at > clock_timestamp() - interval '1 minute'`;
+
+/** A cell taken over from another sweep was finished there: it does not count as speed here. */
+async function countGroups(database: Database, sweepId: string): Promise<readonly Group[]> {
+  return database.query<Group>(Prisma.sql`
+    SELECT alias, lane, state::text AS state, outcome, count(*)::int AS count,
+      (count(*) FILTER (WHERE state = 'done' AND source_trial_id IS NOT NULL))::int AS reused,
+      (count(*) FILTER (WHERE ${isRecent}))::int AS "recentlyFinished",
+      (extract(epoch FROM clock_timestamp() - min(finished_at) FILTER (WHERE ${isRecent})))::float8 AS "sinceSeconds"
+    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid
+    GROUP BY alias, lane, state, outcome ORDER BY alias, lane`);
+}
+
+async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {
+  const rows = await database.query<
+    Omit<FailureGroup, "firstMessage"> & { readonly firstMessage: string | null }
+  >(Prisma.sql`
+    SELECT alias, coalesce(outcome, 'internal') AS outcome, count(*)::int AS count,
+      (array_agg(message ORDER BY finished_at, id))[1] AS "firstMessage"
+    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state = 'failed'
+    GROUP BY alias, coalesce(outcome, 'internal') ORDER BY alias, count(*) DESC, 2`);
+  return rows.map((row) => ({
+    ...row,
+    alias: decodeText(row.alias),
+    firstMessage: decodeNullable(row.firstMessage) ?? "",
+  }));
+}
+
+const noTrials: Readonly<Record<TrialState, number>> = {
+  planned: 0,
+  queued: 0,
+  running: 0,
+  done: 0,
+  failed: 0,
+  cancelled: 0,
+  blocked: 0,
+};
+
+/** Outcomes are counted for trials that have ended: that of a retry under way is not one of the trial. */
+function toModels(groups: readonly Group[]): readonly ModelProgress[] {
+  const byModel = new Map<string, Group[]>();
+  for (const group of groups) {
+    const key = JSON.stringify([group.alias, group.lane]);
+    byModel.set(key, [...(byModel.get(key) ?? []), group]);
+  }
+  return [...byModel.values()].map((ofModel) => {
+    const states = { ...noTrials };
+    const outcomes: Record<string, number> = {};
+    for (const { state, outcome, count } of ofModel) {
+      states[state] += count;
+      const hasEnded = state !== "planned" && state !== "queued" && state !== "running";
+      if (hasEnded && outcome !== null) outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
+    }
+    return {
+      alias: decodeText(ofModel[0]?.alias ?? ""),
+      lane: ofModel[0]?.lane ?? "",
+      states,
+      reused: ofModel.reduce((sum, group) => sum + group.reused, 0),
+      outcomes,
+      finishedPerSecond: finishedPerSecond(ofModel),
+    };
+  });
+}
+
+/** Over the time since the first of the last minute's, at least a second: one trial just ended is no high rate. */
+function finishedPerSecond(groups: readonly Group[]): number {
+  const finished = groups.reduce((sum, group) => sum + group.recentlyFinished, 0);
+  const sinceSeconds = Math.max(1, ...groups.map((group) => group.sinceSeconds ?? 0));
+  return finished / Math.min(60, sinceSeconds);
+}

@@ -1,0 +1,184 @@
+import type { Outcome, StoredReply, StorePort, TrialRow, TrialState, Usage } from "@hallumaze/engine";
+
+import { type Database, isUuid, jsonRows } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
+import { decodeNullable, decodeText } from "./storable-text.ts";
+
+type ProfileName = keyof TrialRow["scores"];
+type ProfileScores = NonNullable<TrialRow["scores"][ProfileName]>;
+
+/** The methods of the store that read whole sweeps, a page at a time. */
+export function createStreamMethods(database: Database): Pick<StorePort, "streamTrials" | "streamReplies"> {
+  return {
+    streamTrials: (sweepId, pageSize) => streamTrials(database, sweepId, pageSize),
+    streamReplies: (sweepId, pageSize) => streamReplies(database, sweepId, pageSize),
+  };
+}
+
+/** The fixed order: the alias by code unit, then the conditions, then the id. */
+const order = Prisma.sql`t.alias, t.size, t.seed, t."group", t.mirage, t.language, t.confidence, t.repeat, t.id`;
+
+interface OrderedRow {
+  readonly storedAlias: string;
+  readonly trialId: string;
+  readonly size: number;
+  readonly seed: number;
+  readonly group: string;
+  readonly mirage: boolean;
+  readonly language: string;
+  readonly confidence: boolean;
+  readonly repeat: number;
+}
+
+const orderColumns = Prisma.sql`t.alias AS "storedAlias", t.id::text AS "trialId", t.size, t.seed::float8 AS seed, t."group",
+  t.mirage, t.language, t.confidence, t.repeat`;
+
+/** The first three columns are indexed: compared again by themselves, they let Postgres start where the page does. */
+function beyond(row: OrderedRow | null): Prisma.Sql {
+  if (row === null) return Prisma.empty;
+  const start = Prisma.sql`${row.storedAlias}, ${row.size}::int, ${row.seed}::bigint`;
+  const rest = Prisma.sql`${row.group}, ${row.mirage}, ${row.language}, ${row.confidence}, ${row.repeat}::int, ${row.trialId}::uuid`;
+  return Prisma.sql`AND (t.alias, t.size, t.seed) >= (${start}) AND (${order}) > (${start}, ${rest})`;
+}
+
+interface TrialPageRow extends OrderedRow {
+  readonly cellId: string;
+  readonly sweep: string;
+  readonly plan: TrialRow["plan"];
+  readonly state: TrialState;
+  readonly outcome: Outcome | null;
+  readonly tries: number;
+  readonly message: string | null;
+  readonly sourceTrialId: string | null;
+  readonly hasExchange: boolean;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly reasoningTokens: number | null;
+  readonly servedModel: string | null;
+  readonly latencyMs: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+async function* streamTrials(
+  database: Database,
+  sweepId: string,
+  pageSize: number,
+): AsyncGenerator<readonly TrialRow[]> {
+  if (!isUuid(sweepId)) return;
+  let last: TrialPageRow | null = null;
+  for (;;) {
+    const rows: readonly TrialPageRow[] = await database.query<TrialPageRow>(Prisma.sql`
+      SELECT ${orderColumns}, t.cell_id AS "cellId", s.name AS sweep, t.plan, t.state::text AS state, t.outcome,
+        t.tries + t.empty_retries AS tries, t.message, t.source_trial_id::text AS "sourceTrialId",
+        e.id IS NOT NULL AS "hasExchange", e.input_tokens AS "inputTokens", e.output_tokens AS "outputTokens",
+        e.cached_tokens AS "cachedTokens", e.reasoning_tokens AS "reasoningTokens", e.served_model AS "servedModel",
+        e.http_ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
+      FROM trials t JOIN sweeps s ON s.id = t.sweep_id LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
+      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid ${beyond(last)}
+      ORDER BY ${order} LIMIT ${pageSize}`);
+    if (rows.length === 0) return;
+    const found = await findScores(database, rows);
+    yield rows.map((row) => toTrialRow(row, found.get(row.trialId)));
+    if (rows.length < pageSize) return;
+    last = rows.at(-1) ?? null;
+  }
+}
+
+interface Found {
+  readonly scores: Partial<Record<ProfileName, ProfileScores>>;
+  readonly readingJson: string | null;
+}
+
+interface ScoreRow extends ProfileScores {
+  readonly trialId: string;
+  readonly profile: ProfileName;
+}
+
+/**
+ * The newest numbers of each trial. One that was taken over shows its source's, unless it was rescored itself: a rescore
+ * of one sweep does not change another.
+ */
+async function findScores(database: Database, page: readonly TrialPageRow[]): Promise<ReadonlyMap<string, Found>> {
+  const input = page.map(({ trialId, sourceTrialId }) => ({ own: trialId, source: sourceTrialId }));
+  const wanted = Prisma.sql`
+    WITH input AS (SELECT * FROM json_to_recordset(${jsonRows(input)}) AS i(own uuid, source uuid)),
+    wanted AS (
+      SELECT own, CASE WHEN source IS NULL OR EXISTS (SELECT 1 FROM readings r WHERE r.trial_id = own) THEN own ELSE source END
+        AS holder FROM input
+    )`;
+  const [readings, scores] = await Promise.all([
+    database.query<{ readonly trialId: string; readonly readingJson: string }>(Prisma.sql`
+      ${wanted}
+      SELECT DISTINCT ON (w.own) w.own::text AS "trialId", r.reading_json AS "readingJson"
+      FROM wanted w JOIN readings r ON r.trial_id = w.holder ORDER BY w.own, r.created_at DESC, r.reader_version DESC`),
+    database.query<ScoreRow>(Prisma.sql`
+      ${wanted}
+      SELECT DISTINCT ON (w.own, s.profile) w.own::text AS "trialId", s.profile, s.sr, s.hc, s.fhr, s.bt, s.lt, s.hrr,
+        s.mei, s.ce, s.brs, s.score
+      FROM wanted w JOIN scores s ON s.trial_id = w.holder
+      ORDER BY w.own, s.profile, s.created_at DESC, s.reader_version DESC, s.profile_version DESC`),
+  ]);
+  const found = new Map<string, Found>();
+  for (const { trialId, readingJson } of readings)
+    found.set(trialId, { scores: {}, readingJson: decodeText(readingJson) });
+  for (const { trialId, profile, ...numbers } of scores) {
+    const known = found.get(trialId) ?? { scores: {}, readingJson: null };
+    found.set(trialId, { ...known, scores: { ...known.scores, [profile]: numbers } });
+  }
+  return found;
+}
+
+function toTrialRow(row: TrialPageRow, found: Found | undefined): TrialRow {
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = row;
+  const usage: Usage | null = row.hasExchange ? { inputTokens, outputTokens, cachedTokens, reasoningTokens } : null;
+  return {
+    trialId: row.trialId,
+    cellId: decodeText(row.cellId),
+    sweep: decodeText(row.sweep),
+    alias: decodeText(row.storedAlias),
+    plan: row.plan,
+    state: row.state,
+    outcome: row.outcome,
+    tries: row.tries,
+    message: decodeNullable(row.message),
+    reused: row.sourceTrialId !== null,
+    scores: row.state === "done" ? (found?.scores ?? {}) : {},
+    readingJson: row.state === "done" ? (found?.readingJson ?? null) : null,
+    usage,
+    servedModel: decodeNullable(row.servedModel),
+    latencyMs: row.latencyMs,
+    finishedAtMs: row.finishedAtMs,
+  };
+}
+
+interface ReplyPageRow extends OrderedRow {
+  readonly plan: StoredReply["plan"];
+  readonly text: string;
+  readonly finishReason: StoredReply["finishReason"];
+}
+
+async function* streamReplies(
+  database: Database,
+  sweepId: string,
+  pageSize: number,
+): AsyncGenerator<readonly StoredReply[]> {
+  if (!isUuid(sweepId)) return;
+  let last: ReplyPageRow | null = null;
+  for (;;) {
+    const rows: readonly ReplyPageRow[] = await database.query<ReplyPageRow>(Prisma.sql`
+      SELECT ${orderColumns}, t.plan, coalesce(e."text", '') AS text, e.finish_reason AS "finishReason"
+      FROM trials t JOIN exchanges e ON e.id = t.accepted_exchange_id
+      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid AND t.state = 'done' ${beyond(last)}
+      ORDER BY ${order} LIMIT ${pageSize}`);
+    if (rows.length === 0) return;
+    yield rows.map(({ trialId, plan, text, finishReason }) => ({
+      trialId,
+      plan,
+      text: decodeText(text),
+      finishReason,
+    }));
+    if (rows.length < pageSize) return;
+    last = rows.at(-1) ?? null;
+  }
+}

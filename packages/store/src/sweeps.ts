@@ -1,0 +1,198 @@
+import type { InsertReport, StorePort, SweepRecord } from "@hallumaze/engine";
+
+import { type Database, isUuid, jsonRows } from "./database.ts";
+import { StoreError } from "./errors.ts";
+import { Prisma } from "./generated/client.ts";
+import { decodeText, encodeText } from "./storable-text.ts";
+
+type Cell = Parameters<StorePort["insertCells"]>[2][number];
+type SweepMethods = Pick<
+  StorePort,
+  "openSweep" | "findSweep" | "listSweeps" | "insertCells" | "beginGrid" | "closeGrid" | "findAnswered"
+>;
+
+const cellsPerStatement = 5000;
+
+/** The methods of the store that concern sweeps and their grids. */
+export function createSweepMethods(database: Database): SweepMethods {
+  return {
+    openSweep: (sweep) => openSweep(database, sweep),
+    findSweep: async (name) => {
+      const found = await database.run((prisma) => prisma.sweep.findUnique({ where: { name: encodeText(name) } }));
+      return found === null ? null : toRecord(found);
+    },
+    listSweeps: async () => {
+      const found = await database.run((prisma) =>
+        prisma.sweep.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+      );
+      return found.map(toRecord);
+    },
+    insertCells: async (sweepId, revision, cells) => {
+      let report: InsertReport = { inserted: 0, existing: 0, reused: 0 };
+      for (let start = 0; start < cells.length; start += cellsPerStatement) {
+        const part = await insertCells(database, sweepId, revision, cells.slice(start, start + cellsPerStatement));
+        report = {
+          inserted: report.inserted + part.inserted,
+          existing: report.existing + part.existing,
+          reused: report.reused + part.reused,
+        };
+      }
+      return report;
+    },
+    beginGrid: (sweepId) => beginGrid(database, sweepId),
+    closeGrid: async (sweepId, revision) => {
+      const [row] = await database.query<{ readonly left: number }>(Prisma.sql`
+        WITH gone AS (
+          SELECT id FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND grid_revision < ${revision}
+          ORDER BY id FOR NO KEY UPDATE
+        ), taken_out AS (
+          UPDATE trials SET in_grid = false FROM gone WHERE trials.id = gone.id RETURNING 1
+        )
+        SELECT count(*)::int AS left FROM taken_out`);
+      return row?.left ?? 0;
+    },
+    findAnswered: (sweepName, cellIds) => findAnswered(database, sweepName, cellIds),
+  };
+}
+
+/** What the database gives for a sweep. */
+export interface SweepRow {
+  readonly id: string;
+  readonly name: string;
+  readonly specJson: string;
+  readonly createdAt: Date;
+}
+
+/** A sweep's row as the port has it. */
+export function toRecord(row: SweepRow): SweepRecord {
+  return {
+    sweepId: row.id,
+    name: decodeText(row.name),
+    specJson: decodeText(row.specJson),
+    createdAtMs: row.createdAt.getTime(),
+  };
+}
+
+async function openSweep(database: Database, sweep: Parameters<StorePort["openSweep"]>[0]): Promise<SweepRecord> {
+  const spec = encodeText(sweep.specJson);
+  const provenance = encodeText(JSON.stringify(sweep.provenance));
+  const [row] = await database.query<SweepRow>(Prisma.sql`
+    WITH opened AS (
+      INSERT INTO sweeps (name, spec_json, provenance_json, max_tries, max_empty_retries, fresh)
+      VALUES (${encodeText(sweep.name)}, ${spec}, ${provenance}, ${sweep.maxTries}, ${sweep.maxEmptyRetries}, ${sweep.fresh})
+      ON CONFLICT (name) DO UPDATE SET
+        spec_json = excluded.spec_json, provenance_json = excluded.provenance_json, max_tries = excluded.max_tries,
+        max_empty_retries = excluded.max_empty_retries, fresh = excluded.fresh, submitted_at = now()
+      RETURNING id, name, spec_json, created_at
+    ), submission AS (
+      INSERT INTO submissions (sweep_id, spec_json, provenance_json) SELECT id, ${spec}, ${provenance} FROM opened
+    )
+    SELECT id, name, spec_json AS "specJson", created_at AS "createdAt" FROM opened`);
+  if (row === undefined)
+    throw new StoreError("database-refused", `The sweep ${sweep.name} could not be opened: no row came back.`);
+  return toRecord(row);
+}
+
+async function beginGrid(database: Database, sweepId: string): Promise<number> {
+  const [row] = isUuid(sweepId)
+    ? await database.query<{ readonly revision: number }>(Prisma.sql`
+        UPDATE sweeps SET grid_revision = grid_revision + 1 WHERE id = ${sweepId}::uuid RETURNING grid_revision AS revision`)
+    : [];
+  if (row === undefined)
+    throw new StoreError("sweep-unknown", `No sweep has the id ${sweepId}. Open it by name first.`);
+  return row.revision;
+}
+
+/** One statement: the rows, the refresh of those that exist, and the answers taken over from other sweeps. */
+async function insertCells(
+  database: Database,
+  sweepId: string,
+  revision: number,
+  cells: readonly Cell[],
+): Promise<InsertReport> {
+  const [row] = await database.query<{
+    readonly inserted: number;
+    readonly existing: number;
+    readonly reused: number;
+  }>(Prisma.sql`
+    WITH input AS (
+      SELECT DISTINCT ON (cell_id) * FROM json_to_recordset(${jsonRows(cells.map(toCellRow))}) AS i(
+        cell_id text, alias text, lane text, ordinal int, plan json, model text, size int, seed bigint, "group" text,
+        mirage boolean, language text, confidence boolean, repeat int, rehearsal boolean)
+      ORDER BY cell_id
+    ), written AS (
+      INSERT INTO trials (sweep_id, cell_id, alias, lane, ordinal, plan, model, size, seed, "group", mirage, language,
+        confidence, repeat, rehearsal, grid_revision, state, outcome, source_trial_id, accepted_exchange_id, finished_at)
+      SELECT s.id, i.cell_id, i.alias, i.lane, i.ordinal, i.plan, i.model, i.size, i.seed, i."group", i.mirage, i.language,
+        i.confidence, i.repeat, i.rehearsal, ${revision},
+        CASE WHEN source.id IS NULL THEN 'planned' ELSE 'done' END::trial_state,
+        source.outcome, coalesce(source.source_trial_id, source.id), source.accepted_exchange_id, source.finished_at
+      FROM input i
+      JOIN sweeps s ON s.id = ${sweepId}::uuid
+      LEFT JOIN LATERAL (
+        SELECT o.* FROM trials o
+        WHERE NOT s.fresh AND o.cell_id = i.cell_id AND o.state = 'done' AND o.sweep_id <> s.id
+        ORDER BY o.finished_at, o.id LIMIT 1
+      ) source ON true
+      ORDER BY i.cell_id
+      ON CONFLICT (sweep_id, cell_id) DO UPDATE SET
+        grid_revision = greatest(trials.grid_revision, excluded.grid_revision), in_grid = true,
+        alias = excluded.alias, lane = excluded.lane, ordinal = excluded.ordinal
+      RETURNING xmax = 0 AS is_new, source_trial_id IS NOT NULL AS is_reused
+    )
+    SELECT (count(*) FILTER (WHERE is_new))::int AS inserted, (count(*) FILTER (WHERE NOT is_new))::int AS existing,
+      (count(*) FILTER (WHERE is_new AND is_reused))::int AS reused
+    FROM written`);
+  return row ?? { inserted: 0, existing: 0, reused: 0 };
+}
+
+function toCellRow({ cellId, alias, lane, ordinal, plan }: Cell) {
+  return {
+    cell_id: encodeText(cellId),
+    alias: encodeText(alias),
+    lane,
+    ordinal,
+    plan,
+    model: encodeText(`${plan.provider}/${plan.model}`),
+    size: plan.size,
+    seed: plan.seed,
+    group: plan.group,
+    mirage: plan.mirage,
+    language: plan.language,
+    confidence: plan.confidence,
+    repeat: plan.repeat,
+    rehearsal: plan.rehearsal,
+  };
+}
+
+async function findAnswered(
+  database: Database,
+  sweepName: string,
+  cellIds: readonly string[],
+): ReturnType<StorePort["findAnswered"]> {
+  const inSweep: string[] = [];
+  const elsewhere: string[] = [];
+  const known: string[] = [];
+  for (let start = 0; start < cellIds.length; start += cellsPerStatement) {
+    const part = cellIds.slice(start, start + cellsPerStatement).map(encodeText);
+    const rows = await database.query<{
+      cellId: string;
+      isKnown: boolean;
+      isDone: boolean;
+      isElsewhere: boolean;
+    }>(Prisma.sql`
+      SELECT i.cell_id AS "cellId", own.id IS NOT NULL AS "isKnown", coalesce(own.state = 'done', false) AS "isDone",
+        EXISTS (SELECT 1 FROM trials o WHERE o.cell_id = i.cell_id AND o.state = 'done' AND o.id IS DISTINCT FROM own.id)
+          AS "isElsewhere"
+      FROM json_array_elements_text(${JSON.stringify(part)}::json) AS i(cell_id)
+      LEFT JOIN sweeps s ON s.name = ${encodeText(sweepName)}
+      LEFT JOIN trials own ON own.sweep_id = s.id AND own.cell_id = i.cell_id`);
+    for (const row of rows) {
+      const cellId = decodeText(row.cellId);
+      if (row.isKnown) known.push(cellId);
+      if (row.isDone) inSweep.push(cellId);
+      else if (row.isElsewhere) elsewhere.push(cellId);
+    }
+  }
+  return { inSweep, elsewhere, known };
+}
