@@ -1,3 +1,6 @@
+export { estimateTokens, expectedLogTokens } from "./estimate-tokens.ts";
+export { buildPrompt, type Prompt, type PromptRequest, promptVersion } from "./prompt.ts";
+export { type ReadOptions, readerVersion, readReply } from "./read-reply.ts";
 export type {
   Attempt,
   AttemptFlag,

@@ -55,6 +55,11 @@ export interface Claim {
   readonly kind: "deadEnd" | "loop" | "strategyChange" | "wall";
   readonly at: Cell | null;
   readonly seenAtStep: number | null;
+  /**
+   * `protocol` where it stands as a protocol line or label (`LOOP detected at (1,1)`); `words` where a sentence or a
+   * step's reason says it. Only the first kind may be verified into a metric; a sentence's cell is not tied to it.
+   */
+  readonly form: "protocol" | "words";
   /** How many attempts stood before it in the log: 0 means before the first. */
   readonly afterAttempt: number;
 }

@@ -1,0 +1,138 @@
+/** A stretch of the raw reply, in UTF-16 code units: [start, end). */
+export type Stretch = readonly [start: number, end: number];
+
+/** A reply with its reasoning set apart. */
+export interface SplitReply {
+  /** What is scored, in order. */
+  readonly visible: readonly Stretch[];
+  /** The reasoning's text, blocks joined by a line feed; null where there is none. */
+  readonly reasoning: string | null;
+  /** True where the last block was never closed: the reply was cut while reasoning. */
+  readonly unclosed: boolean;
+}
+
+type Mark = {
+  readonly kind: "open" | "close" | "channel";
+  readonly start: number;
+  readonly end: number;
+  /** Of a channel: true where its text is an answer. */
+  readonly answers: boolean;
+  /** Of an opening or closing mark: what it belongs to, as tags and tokens do not close each other. */
+  readonly family: string;
+};
+
+const tagNames =
+  "think(?:ing)?|thoughts?|reason(?:ing)?|reasoning_content|analysis|reflection|scratchpad|(?:inner_|internal_)?monologue|chain_of_thought|cot|antthinking|seed:think";
+
+/** Every quantifier is bounded, so that each place costs a constant. */
+const marks = new RegExp(
+  [
+    `(?<tag>(?:<|&lt;)\\s{0,3}(?<slash>/?)\\s{0,3}(?<name>${tagNames})(?:\\s[^<>\\n]{0,200})?\\s{0,3}(?<self>/?)(?:>|&gt;))`,
+    `(?<token><\\|{1,2}\\s{0,2}(?:(?<begin>begin_of_thought|start_thinking|think(?:ing)?|thought)|(?<finish>end_of_thought|end_thinking|/think(?:ing)?|/thought))\\s{0,2}\\|{1,2}>)`,
+    "(?<bracket>\\[(?<bslash>/?)THINK(?:ING)?\\])",
+    "(?<triangle>◁(?<tslash>/?)think▷)",
+    "(?<details><details\\s[^<>\\n]{0,100}type=.?reasoning[^<>\\n]{0,100}>)",
+    "(?<detailsEnd></details>)",
+    "(?<channel><\\|channel\\|?>\\s{0,3}(?<channelName>[A-Za-z]{0,20})(?:[^<\\n]{0,80})(?:<\\|message\\|>)?)",
+    "(?<stop><\\|(?:end|return|call|im_end|eot_id|start)\\|>(?:assistant(?=<\\|channel))?|<channel\\|>)",
+  ].join("|"),
+  "gi",
+);
+
+/**
+ * Sets the reasoning of a reply apart: tags such as `<think>` (also escaped, with attributes, in capitals), bracket and
+ * token forms, and channel blocks of which only `final` is an answer.
+ *
+ * The first closing mark closes a block, however often it was opened. A closing mark without an opening one means that
+ * all before it is reasoning (the opening one stood in the prompt). A mark in inline code is a mention, not a mark.
+ * Linear time.
+ */
+export function splitReasoning(text: string): SplitReply {
+  const found = readMarks(text);
+  const answer = found.length === 0 ? strippedChannels(text) : null;
+  if (answer !== null) return finish(text, [[0, answer.start]], [[answer.end, text.length]], false);
+  const hidden: Stretch[] = [];
+  const visible: Stretch[] = [];
+  let from = 0;
+  let open: Mark | null = null;
+  for (const mark of found) {
+    if (open !== null) {
+      if (!closes(open, mark)) continue;
+      hidden.push([open.end, mark.start]);
+      open = mark.kind === "channel" && !mark.answers ? mark : null;
+      from = mark.end;
+      continue;
+    }
+    if (mark.kind === "open" || (mark.kind === "channel" && !mark.answers)) {
+      visible.push([from, mark.start]);
+      open = mark;
+    } else if (mark.kind === "close" && mark.family !== "stop" && mark.family !== "details") {
+      // All text up to here is reasoning, also what looked visible between two blocks.
+      hidden.length = 0;
+      visible.length = 0;
+      hidden.push([0, mark.start]);
+    } else {
+      visible.push([from, mark.start]);
+    }
+    from = mark.end;
+  }
+  if (open !== null) hidden.push([open.end, text.length]);
+  else visible.push([from, text.length]);
+  return finish(text, hidden, visible, open !== null);
+}
+
+function finish(text: string, hidden: readonly Stretch[], visible: readonly Stretch[], unclosed: boolean): SplitReply {
+  return {
+    visible: visible.filter(([start, end]) => end > start),
+    reasoning: hidden.length === 0 ? null : hidden.map(([start, end]) => text.slice(start, end)).join("\n"),
+    unclosed,
+  };
+}
+
+function closes(open: Mark, mark: Mark): boolean {
+  if (open.kind === "channel") return mark.kind === "channel" || mark.family === "stop";
+  return mark.kind === "close" && mark.family === open.family;
+}
+
+function readMarks(text: string): readonly Mark[] {
+  const found: Mark[] = [];
+  for (const match of text.matchAll(marks)) {
+    const start = match.index;
+    const end = start + match[0].length;
+    if (text[start - 1] === "`" && text[end] === "`") continue;
+    const mark = markOf(match.groups ?? {});
+    if (mark !== null) found.push({ ...mark, start, end });
+  }
+  return found;
+}
+
+function markOf(groups: Readonly<Record<string, string | undefined>>): Omit<Mark, "start" | "end"> | null {
+  const opens = (slash: string | undefined): "open" | "close" => (slash === "/" ? "close" : "open");
+  if (groups["tag"] !== undefined) {
+    return groups["self"] === "/" ? null : { kind: opens(groups["slash"]), answers: false, family: "tag" };
+  }
+  if (groups["token"] !== undefined)
+    return { kind: groups["begin"] === undefined ? "close" : "open", answers: false, family: "token" };
+  if (groups["bracket"] !== undefined) return { kind: opens(groups["bslash"]), answers: false, family: "bracket" };
+  if (groups["triangle"] !== undefined) return { kind: opens(groups["tslash"]), answers: false, family: "triangle" };
+  if (groups["details"] !== undefined) return { kind: "open", answers: false, family: "details" };
+  if (groups["detailsEnd"] !== undefined) return { kind: "close", answers: false, family: "details" };
+  if (groups["channel"] !== undefined) {
+    const name = (groups["channelName"] ?? "").toLowerCase();
+    return {
+      kind: "channel",
+      answers: name === "final" || name === "answer" || name === "response",
+      family: "channel",
+    };
+  }
+  return { kind: "close", answers: false, family: "stop" };
+}
+
+/** Channel markers whose special tokens a server has stripped: `analysis… assistantfinal…`. */
+function strippedChannels(text: string): { readonly start: number; readonly end: number } | null {
+  const head = text.trimStart();
+  if (!head.startsWith("analysis")) return null;
+  const marker = "assistantfinal";
+  const start = text.indexOf(marker);
+  return start < 0 ? null : { start, end: start + marker.length };
+}
