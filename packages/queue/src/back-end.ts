@@ -81,10 +81,10 @@ export function narrowWorker(
     stopFetching: () => worker.pause(true),
     close: () => worker.close(),
     forceClose: async () => {
-      // close(true) after a close() under way would only wait for that one: the connections are cut underneath it.
-      const closing = worker.close(true);
+      // After a close() under way, close(true) only waits for that one, and that one may wait for ever for the end of a
+      // connection that was between two tries (taskforcesh/bullmq 4585). So the connections are cut underneath it.
+      void worker.close(true).catch(() => undefined);
       await worker.getBackend().close(true);
-      await closing;
     },
   };
 }

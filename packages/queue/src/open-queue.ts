@@ -1,11 +1,11 @@
-import type { Consumer, Enqueue, LaneDepth, QueuePort } from "@hallumaze/engine";
+import type { Consumer, Enqueue, QueuePort } from "@hallumaze/engine";
 import type { HalluMazeError } from "@hallumaze/foundation";
-import type { JobType } from "bullmq";
 
 import type { BackEnd, LaneQueue } from "./back-end.ts";
 import { startConsumer } from "./consumer.ts";
 import { createErrorReport } from "./error-report.ts";
 import { QueueError, withinDeadline } from "./errors.ts";
+import { readLaneDepth } from "./lane-depth.ts";
 import { deliveryJobId, safeDelayMs, writePayload } from "./payload.ts";
 import { openPostgresBackEnd } from "./postgres-back-end.ts";
 import { solveQueueName } from "./queue-name.ts";
@@ -93,7 +93,7 @@ function createPort(
       consumers.add(consumer);
       return consumer;
     },
-    depth: async (lane) => readDepth(queueOf(lane), settings, backEnd.url),
+    depth: async (lane) => withinDeadline(readLaneDepth(queueOf(lane)), settings.requestTimeoutMs, backEnd.url),
     ping: async (timeoutMs) => {
       if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
       await withinDeadline(backEnd.ping(), timeoutMs, backEnd.url);
@@ -120,19 +120,6 @@ function toJob(item: Enqueue): Parameters<LaneQueue["addBulk"]>[0][number] {
       // With endless attempts the kept stack traces would grow without end.
       stackTraceLimit: 0,
     },
-  };
-}
-
-async function readDepth(queue: LaneQueue, settings: QueueSettings, url: string): Promise<LaneDepth> {
-  // A paused queue's jobs count as "paused" on Postgres and as "wait" on Redis; together they are right on both. BullMQ 6
-  // takes that state and no longer names it in its type.
-  const read = queue.getJobCounts("wait", "paused" as JobType, "prioritized", "active", "delayed");
-  const counts = await withinDeadline(read, settings.requestTimeoutMs, url);
-  const count = (state: string): number => counts[state] ?? 0;
-  return {
-    waiting: count("wait") + count("paused") + count("prioritized"),
-    active: count("active"),
-    delayed: count("delayed"),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { LaneQueue } from "./back-end.ts";
 import type { ReportError } from "./error-report.ts";
 import { QueueError } from "./errors.ts";
+import { readLaneDepth } from "./lane-depth.ts";
 import type { QueueSettings } from "./settings.ts";
 
 /** What the watchdog looks at, and what it may do. */
@@ -80,11 +81,8 @@ export function startWatchdog(context: WatchdogContext): { readonly stop: () => 
 
 /** Deliveries that a worker could start now: waiting, and delayed ones that are overdue by more than 2 s. */
 async function countReady({ queue, queueName, report }: WatchdogContext): Promise<number> {
-  const [counts, overdue] = await Promise.all([
-    queue.getJobCounts("wait", "prioritized"),
-    queue.getDelayedCount(Date.now() - 2_000),
-  ]);
-  const ready = (counts["wait"] ?? 0) + (counts["prioritized"] ?? 0) + overdue;
+  const [depth, overdue] = await Promise.all([readLaneDepth(queue), queue.getDelayedCount(Date.now() - 2_000)]);
+  const ready = depth.waiting + overdue;
   if (ready === 0 || !(await queue.isPaused())) return ready;
   report(
     new QueueError(
