@@ -2,9 +2,8 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
-import { builtProviders } from "@hallumaze/runtime";
-import { isSolverName, solverNames, solverParameters } from "@hallumaze/solvers";
-import { parseSpec, type SweepSpec } from "@hallumaze/sweep";
+import { solverNames, solverParameters } from "@hallumaze/solvers";
+import { parseSpec, type SolverRules, type SweepSpec } from "@hallumaze/sweep";
 import { closest } from "fastest-levenshtein";
 
 import type { Console } from "./console.ts";
@@ -13,14 +12,18 @@ import { UsageError } from "./errors.ts";
 /** Bytes of a spec that are read at most; parseSpec says what is wrong with a longer one. */
 const readLimitBytes = 8 * 1024 * 1024;
 
+/** The baseline solvers and their parameters, as a spec is checked against them. */
+export const solverRules: SolverRules = new Map(
+  solverNames.map((name) => [
+    name,
+    Object.fromEntries(solverParameters(name).map((parameter) => [parameter.name, parameter])),
+  ]),
+);
+
 /** Reads and checks a spec file. Notes go to stderr; every problem is listed with its place. */
 export async function readSpecFile(console: Console, path: string): Promise<SweepSpec> {
   const text = await readText(resolve(console.workingFolder, path), path);
-  const { spec, notes } = parseSpec(text, {
-    fileName: path,
-    builtProviders,
-    solvers: { solverNames, isSolverName, solverParameters },
-  });
+  const { spec, notes } = parseSpec(text, { fileName: path, solvers: solverRules });
   for (const note of notes) console.err(`note: ${note}`);
   return spec;
 }

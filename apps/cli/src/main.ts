@@ -30,7 +30,7 @@ const terminal: Console = {
   out: (line) => void process.stdout.write(`${line}\n`),
   err: (line) => void process.stderr.write(`${line}\n`),
   isTerminal: process.stdout.isTTY === true && variables["TERM"] !== "dumb" && !variables["CI"],
-  columns: () => process.stdout.columns ?? 100,
+  columns: () => (process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY),
   workingFolder: process.cwd(),
   environment,
   variables,

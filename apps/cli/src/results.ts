@@ -57,7 +57,7 @@ export async function writeResults(
 /** Prints the ranked table and where the files are. */
 export function printLeaderboard(console: Console, results: Results): void {
   console.out("");
-  console.out(drawTable(head, results.rows.map(cells), Math.max(console.columns(), 120)));
+  console.out(drawTable(head, results.rows.map(cells), Math.max(console.columns(), 150)));
   console.out("");
   console.out(
     "ranked by robust MEI; intervals are 95 %; n is answered/planned; SR by Wilson, MEI by mazes (bootstrap)",

@@ -4,7 +4,11 @@ import { decideEmpty, decideFailure, defaultRetryPolicy } from "./failure-policy
 import type { FailureOutcome } from "./outcomes.ts";
 
 const fresh = { tries: 0, waits: 0, maxTries: 4 };
-const failure = (outcome: FailureOutcome, retryAfterMs: number | null = null) => ({ outcome, message: "m", retryAfterMs });
+const failure = (outcome: FailureOutcome, retryAfterMs: number | null = null) => ({
+  outcome,
+  message: "m",
+  retryAfterMs,
+});
 
 describe("decideFailure", () => {
   it.each(["bad_request", "context_too_long", "filtered"] as const)("never asks again after %s", (outcome) => {
@@ -19,7 +23,9 @@ describe("decideFailure", () => {
   });
 
   it("fails when the tries are spent: four tries are four requests", () => {
-    const spent = [0, 1, 2, 3].map((tries) => decideFailure(failure("overloaded"), { ...fresh, tries }, defaultRetryPolicy, 0));
+    const spent = [0, 1, 2, 3].map((tries) =>
+      decideFailure(failure("overloaded"), { ...fresh, tries }, defaultRetryPolicy, 0),
+    );
     expect(spent.map((end) => end.kind)).toEqual(["retry", "retry", "retry", "failed"]);
   });
 
@@ -29,7 +35,9 @@ describe("decideFailure", () => {
   });
 
   it("makes exactly one request where one try is allowed, rate limit or not", () => {
-    expect(decideFailure(failure("rate_limited", 5), { ...fresh, maxTries: 1 }, defaultRetryPolicy, 0).kind).toBe("failed");
+    expect(decideFailure(failure("rate_limited", 5), { ...fresh, maxTries: 1 }, defaultRetryPolicy, 0).kind).toBe(
+      "failed",
+    );
   });
 
   it("ends a rate-limited trial after the largest number of waits", () => {

@@ -43,10 +43,22 @@ export function decideFailure(
   if (finalOutcomes.has(outcome)) return { kind: "failed", outcome, message };
   if (outcome === "rate_limited" && claim.maxTries > 1) {
     if (claim.waits >= policy.maxWaits) return { kind: "failed", outcome, message };
-    return { kind: "retry", outcome, message, spends: "wait", afterMs: waitMs(failure.retryAfterMs, claim.waits, policy, fraction) };
+    return {
+      kind: "retry",
+      outcome,
+      message,
+      spends: "wait",
+      afterMs: waitMs(failure.retryAfterMs, claim.waits, policy, fraction),
+    };
   }
   if (claim.tries + 1 >= claim.maxTries) return { kind: "failed", outcome, message };
-  return { kind: "retry", outcome, message, spends: "try", afterMs: waitMs(failure.retryAfterMs, claim.tries, policy, fraction) };
+  return {
+    kind: "retry",
+    outcome,
+    message,
+    spends: "try",
+    afterMs: waitMs(failure.retryAfterMs, claim.tries, policy, fraction),
+  };
 }
 
 /** Decides whether an empty reply is asked for once more; null where the empty reply is the result. */

@@ -43,7 +43,7 @@ export async function planSweep(
   options: { readonly fresh: boolean; readonly rehearsal: boolean },
 ): Promise<SweepPlan> {
   const models = new Map<string, ModelCount>();
-  const estimate = promptEstimator();
+  const estimate = promptEstimator(spec);
   const warnings = new Map<string, string>();
   for (const cells of inBatches(expandCells(spec, { rehearsal: options.rehearsal }), cellBatch)) {
     const answered = await findAnswered(store, spec.name, cells);
@@ -51,7 +51,8 @@ export async function planSweep(
       const model = countOf(models, cell);
       model.cells += 1;
       if (answered.inSweep.has(cell.cellId)) model.done += 1;
-      else if (answered.elsewhere.has(cell.cellId) && !options.fresh && !answered.known.has(cell.cellId)) model.reused += 1;
+      else if (answered.elsewhere.has(cell.cellId) && !options.fresh && !answered.known.has(cell.cellId))
+        model.reused += 1;
       else {
         model.promptTokens += estimate(cell.plan, warnings);
         model.maxReplyTokens += cell.plan.maxTokens;
@@ -84,7 +85,15 @@ interface ModelCount {
 function countOf(models: Map<string, ModelCount>, cell: Cell): ModelCount {
   const known = models.get(cell.alias);
   if (known) return known;
-  const fresh = { alias: cell.alias, lane: cell.lane, cells: 0, done: 0, reused: 0, promptTokens: 0, maxReplyTokens: 0 };
+  const fresh = {
+    alias: cell.alias,
+    lane: cell.lane,
+    cells: 0,
+    done: 0,
+    reused: 0,
+    promptTokens: 0,
+    maxReplyTokens: 0,
+  };
   models.set(cell.alias, fresh);
   return fresh;
 }
@@ -102,25 +111,39 @@ async function findAnswered(
   return { inSweep: new Set(found.inSweep), elsewhere: new Set(found.elsewhere), known: new Set(found.known) };
 }
 
-/** Estimates prompt tokens from the first few mazes of each condition, and warns where a log cannot fit. */
-function promptEstimator(): (plan: CellPlan, warnings: Map<string, string>) => number {
-  const conditions = new Map<string, { sum: number; seeds: Set<number>; longestLog: number; warned: Set<number> }>();
+/** Estimates prompt tokens from the spec's first few mazes in each condition, and warns where a log cannot fit. */
+function promptEstimator(spec: SweepSpec): (plan: CellPlan, warnings: Map<string, string>) => number {
+  const seeds = firstSeeds(spec, sampledMazes);
+  const conditions = new Map<string, { readonly meanTokens: number; readonly longestLog: number }>();
   return (plan, warnings) => {
     const key = [plan.size, plan.generator, plan.placement, plan.mirage, plan.language, plan.confidence].join(" ");
-    const condition = conditions.get(key) ?? { sum: 0, seeds: new Set(), longestLog: 0, warned: new Set() };
+    const condition = conditions.get(key) ?? measureCondition(plan, seeds);
     conditions.set(key, condition);
-    if (condition.seeds.size < sampledMazes && !condition.seeds.has(plan.seed)) {
-      const maze = mazeOf(plan);
-      condition.seeds.add(plan.seed);
-      condition.sum += promptTokens(plan, maze);
-      condition.longestLog = Math.max(condition.longestLog, expectedLogTokens(maze.solution.length, plan.language));
+    const warning = `${plan.size} ${plan.language} ${plan.maxTokens}`;
+    if (condition.longestLog > plan.maxTokens && !warnings.has(warning)) {
+      warnings.set(warning, tightLimit(plan, condition.longestLog));
     }
-    if (condition.longestLog > plan.maxTokens && !condition.warned.has(plan.maxTokens)) {
-      condition.warned.add(plan.maxTokens);
-      warnings.set(`${plan.size} ${plan.language} ${plan.maxTokens}`, tightLimit(plan, condition.longestLog));
-    }
-    return condition.sum / condition.seeds.size;
+    return condition.meanTokens;
   };
+}
+
+function firstSeeds(spec: SweepSpec, count: number): readonly number[] {
+  const seeds: number[] = [];
+  for (const { first, last } of spec.seeds) {
+    for (let seed = first; seed <= last && seeds.length < count; seed += 1) seeds.push(seed);
+  }
+  return seeds;
+}
+
+function measureCondition(plan: CellPlan, seeds: readonly number[]): { meanTokens: number; longestLog: number } {
+  let tokens = 0;
+  let longestLog = 0;
+  for (const seed of seeds) {
+    const maze = mazeOf({ ...plan, seed });
+    tokens += promptTokens(plan, maze);
+    longestLog = Math.max(longestLog, expectedLogTokens(maze.solution.length, plan.language));
+  }
+  return { meanTokens: tokens / seeds.length, longestLog };
 }
 
 function promptTokens(plan: CellPlan, maze: Maze): number {

@@ -91,7 +91,8 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
 function judgeResult(ports: TrialPorts, claim: Claim, trial: PreparedTrial, result: ChatResult): TrialEnd {
   if (result.kind === "failure") return decideFailure(result, claim, ports.retry, ports.fraction());
   const cut = isPromptCut(trial.promptTokens, result.usage.inputTokens);
-  if (cut) return decideFailure({ outcome: "prompt_truncated", message: cut, retryAfterMs: null }, claim, ports.retry, 0);
+  if (cut)
+    return decideFailure({ outcome: "prompt_truncated", message: cut, retryAfterMs: null }, claim, ports.retry, 0);
   const end = scoredEnd(claim, result);
   if (end.kind !== "done" || end.scored.outcome !== "empty") return end;
   return decideEmpty(claim, ports.retry, ports.fraction()) ?? end;
@@ -188,7 +189,11 @@ function exchangeOf(ports: TrialPorts, claim: Claim, request: ChatRequest, resul
     outcome: failure?.outcome ?? null,
     errorMessage: failure?.message ?? null,
     servedModel: result.servedModel,
-    effectiveParamsJson: JSON.stringify({ temperature: request.temperature, maxTokens: request.maxTokens, ...request.params }),
+    effectiveParamsJson: JSON.stringify({
+      temperature: request.temperature,
+      maxTokens: request.maxTokens,
+      ...request.params,
+    }),
     usage: result.usage,
     queueMs: claim.queueMs,
     limiterMs: null,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { RuntimeError } from "./errors.ts";
 
 const environmentShape = z.object({
-  ...storeEnv.shape,
+  ...storeEnv,
   ...queueEnv,
   HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("warn"),
 });

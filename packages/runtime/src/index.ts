@@ -1,6 +1,5 @@
 export { type Environment, environmentNames, parseEnvironment } from "./environment.ts";
 export { RuntimeError } from "./errors.ts";
-export { builtProviders } from "@hallumaze/providers";
 export { type House, openHouse, withoutPassword } from "./house.ts";
 export { type Logger, openLogger } from "./logger.ts";
 export { readProvenance } from "./provenance.ts";

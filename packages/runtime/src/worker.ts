@@ -90,7 +90,10 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     if (claims.size === 0) return;
     const held = [...claims.values()].map(({ trialId, fence }) => ({ trialId, fence }));
     const lost = await options.store.renew(held, times.leaseMs);
-    for (const trialId of lost) options.logger.warn({ trialId }, "claim lost: another worker took it over");
+    for (const trialId of lost) {
+      // A trial that ended while the renewal was under way is no longer held, and not lost.
+      if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
+    }
   };
 
   const loops = [

@@ -2,7 +2,14 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 
 import { openHouse } from "@hallumaze/runtime";
-import { type ReportPages, type ReportRow, seedShapeJson, seedShapeRecords, trialCsv, trialJsonl } from "@hallumaze/reports";
+import {
+  type ReportPages,
+  type ReportRow,
+  seedShapeJson,
+  seedShapeRecords,
+  trialCsv,
+  trialJsonl,
+} from "@hallumaze/reports";
 import { Option } from "commander";
 
 import { exitCodes } from "../console.ts";

@@ -32,7 +32,8 @@ export const addRunCommand: AddCommand = (program, console, register) => {
   register(command, async (path: string, options: RunOptions) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger());
-    return runSweep(console, house, spec, options);
+    // Awaited here: the house closes when this scope ends.
+    return await runSweep(console, house, spec, options);
   });
 };
 
