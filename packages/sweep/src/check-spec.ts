@@ -9,7 +9,7 @@ import { holdsSecret, isSecretName, redact } from "./secrets.ts";
 import { countSeeds, dropRepeatedSeeds, MAX_SEEDS, readSeeds } from "./seeds.ts";
 import type { ExcludeRule, ModelSpec, SweepSpec } from "./spec.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
-import { type SpecInput, specSchema } from "./spec-schema.ts";
+import { knownKeys, type SpecInput, specSchema } from "./spec-schema.ts";
 
 /** What a spec is checked against. */
 export interface CheckOptions {
@@ -35,7 +35,7 @@ export function checkSpec(raw: Json, options: CheckOptions): CheckedSpec {
   const shape = specSchema.safeParse(raw);
   const problems = [
     ...(options.refuseNotBuilt ? notBuiltYet(raw) : []),
-    ...(shape.success ? [] : shape.error.issues.flatMap((issue) => explainIssue(issue, raw))),
+    ...(shape.success ? [] : shape.error.issues.flatMap((issue) => explainIssue(issue, raw, knownKeys))),
   ];
   const notes: string[] = [];
   const spec = normalise(validParts(raw as Partial<SpecInput>, problems), options, problems, notes);

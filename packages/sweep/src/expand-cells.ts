@@ -115,11 +115,25 @@ function splitAtSeed(plan: CellPlan): readonly [before: string, after: string] {
 
 /** Picked by name, so that a further property of the object can never change an id. */
 function planFields(plan: CellPlan): { readonly [K in keyof CellPlan]: CellPlan[K] } {
-  const { format, provider, model, baseUrl, temperature, params, maxTokens, promptVersion, generator } = plan;
-  const { placement, seed, size, group, mirage, language, confidence, repeat, rehearsal } = plan;
   return {
-    ...{ format, provider, model, baseUrl, temperature, params, maxTokens, promptVersion, generator },
-    ...{ placement, seed, size, group, mirage, language, confidence, repeat, rehearsal },
+    format: plan.format,
+    provider: plan.provider,
+    model: plan.model,
+    baseUrl: plan.baseUrl,
+    temperature: plan.temperature,
+    params: plan.params,
+    maxTokens: plan.maxTokens,
+    promptVersion: plan.promptVersion,
+    generator: plan.generator,
+    placement: plan.placement,
+    seed: plan.seed,
+    size: plan.size,
+    group: plan.group,
+    mirage: plan.mirage,
+    language: plan.language,
+    confidence: plan.confidence,
+    repeat: plan.repeat,
+    rehearsal: plan.rehearsal,
   };
 }
 

@@ -3,9 +3,11 @@ import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
 
 import { type Problem, quote, type SpecPath } from "./spec-error.ts";
-import { knownKeys } from "./spec-schema.ts";
 
 type ZodIssue = z.core.$ZodIssue;
+
+/** The keys that the object at a path may have. */
+type KeysAt = (path: SpecPath) => readonly string[];
 
 /** What each field takes, in words; told where a value has the wrong type or shape. */
 const TAKES: Readonly<Record<string, string>> = {
@@ -41,14 +43,14 @@ const TAKES: Readonly<Record<string, string>> = {
   "exclude[]": "an object such as { size: 11, group: C }",
 };
 
-/** Turns one finding of the schema into plain problems, each at its place. */
-export function explainIssue(issue: ZodIssue, root: Json): Problem[] {
+/** Turns one finding of a schema into plain problems, each at its place. */
+export function explainIssue(issue: ZodIssue, root: Json, keysAt: KeysAt): Problem[] {
   const path = issue.path as SpecPath;
   const value = valueAt(root, path);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownKey([...path, key], knownKeys(path)));
+    return issue.keys.map((key) => unknownKey([...path, key], keysAt(path)));
   }
-  if (issue.code === "invalid_union") return explainUnion(issue, root, path, value);
+  if (issue.code === "invalid_union") return explainUnion(issue, root, path, value, keysAt);
   if (issue.code === "invalid_key") {
     return [{ path, atKey: true, message: "this key is not allowed here", ...suggest(takes(path.slice(0, -1))) }];
   }
@@ -99,11 +101,12 @@ function explainUnion(
   root: Json,
   path: SpecPath,
   value: Json | undefined,
+  keysAt: KeysAt,
 ): Problem[] {
   if (value === undefined) return [{ path, message: "missing", ...suggest(takes(path)) }];
   const fitting = issue.errors.find((errors) => !errors.some((e) => e.code === "invalid_type" && e.path.length === 0));
   if (fitting !== undefined) {
-    return fitting.flatMap((inner) => explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, root));
+    return fitting.flatMap((inner) => explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, root, keysAt));
   }
   return [{ path, message: `wrong value ${describe(value)}`, ...suggest(takes(path), yesOrNo(value)) }];
 }

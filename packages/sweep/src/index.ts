@@ -5,6 +5,12 @@ export { MISSING_PART_NAMES, notBuiltYet } from "./not-built-yet.ts";
 export { type ParsedSpec, type ParseOptions, parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 export { type ParameterRange, type SolverRules, tokenLimitFor } from "./read-models.ts";
 export { holdsSecret, redact } from "./secrets.ts";
+export {
+  parseSeedConfig,
+  type SeedConfig,
+  type SeedOptions,
+  specFromSeedOptions,
+} from "./seed-command.ts";
 export { PUBLISHED_30 } from "./seeds.ts";
 export type {
   ExcludeRule,

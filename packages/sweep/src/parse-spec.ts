@@ -101,7 +101,8 @@ function writeModel(model: ModelSpec): Json {
   };
 }
 
-function toIssue(problem: Problem, place: TextPlace | null, nameOf?: (path: string) => string): SpecIssue {
+/** Gives a problem its place, its path in words, and takes key-like text out of it. */
+export function toIssue(problem: Problem, place: TextPlace | null, nameOf?: (path: string) => string): SpecIssue {
   const path = formatPath(problem.path);
   return {
     path: nameOf === undefined ? path : nameOf(path),
@@ -112,8 +113,8 @@ function toIssue(problem: Problem, place: TextPlace | null, nameOf?: (path: stri
   };
 }
 
-/** In the text's order; beyond 100 problems the rest is counted. */
-function specError(fileName: string, issues: readonly SpecIssue[], unlisted = 0): SpecError {
+/** An error with its problems in the text's order; beyond 100 problems the rest is counted. */
+export function specError(fileName: string, issues: readonly SpecIssue[], unlisted = 0): SpecError {
   const sorted = [...issues].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   const rest = unlisted + Math.max(0, sorted.length - MAX_ISSUES);
   if (rest === 0) return new SpecError(fileName, sorted);

@@ -2,7 +2,8 @@
 const KEY_SHAPES: readonly RegExp[] = [
   /\bsk-[A-Za-z0-9_-]{6,}/g,
   /\bAIza[A-Za-z0-9_-]{10,}/g,
-  /\b(?:gsk|hf|r8|ghp|gho|ghs|github_pat|glpat|xox[abprs]|nvapi|pplx|xai|tgp_v1|fw|csk)[-_][A-Za-z0-9_-]{16,}/g,
+  /\b(?:gsk|hf|r8|ghp|gho|ghs|github_pat|glpat|tgp_v1)[-_][A-Za-z0-9_-]{16,}/g,
+  /\b(?:xox[abprs]|nvapi|pplx|xai)-[A-Za-z0-9_-]{32,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?/g,
   /\bBearer\s+[^\s"']{6,}/gi,

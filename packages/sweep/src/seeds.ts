@@ -42,6 +42,7 @@ export function dropRepeatedSeeds(listed: readonly SeedRange[]): {
   readonly dropped: number;
   readonly first: number | null;
 } {
+  if (!overlaps(listed)) return { ranges: joinNeighbours(listed), dropped: 0, first: null };
   const seen = new Set<number>();
   let dropped = 0;
   let firstDropped: number | null = null;
@@ -54,7 +55,8 @@ export function dropRepeatedSeeds(listed: readonly SeedRange[]): {
       seen.add(seed);
     }
   }
-  return { ranges: toRanges(seen), dropped, first: firstDropped };
+  const kept = [...seen].map((seed) => ({ first: seed, last: seed }));
+  return { ranges: joinNeighbours(kept), dropped, first: firstDropped };
 }
 
 /** How many seeds ranges hold, repeats included. */
@@ -107,15 +109,19 @@ export function writeSeeds(ranges: readonly SeedRange[]): (number | string)[] {
   return ranges.map(({ first, last }) => (first === last ? first : `${first}..${last}`));
 }
 
-/** Joins consecutive numbers into ranges; the numbers are distinct. */
-export function toRanges(seeds: Iterable<number>): SeedRange[] {
-  const ranges: { first: number; last: number }[] = [];
-  for (const seed of seeds) {
-    const end = ranges.at(-1);
-    if (end !== undefined && seed === end.last + 1) end.last = seed;
-    else ranges.push({ first: seed, last: seed });
+function joinNeighbours(ranges: Iterable<SeedRange>): SeedRange[] {
+  const joined: { first: number; last: number }[] = [];
+  for (const { first, last } of ranges) {
+    const end = joined.at(-1);
+    if (end !== undefined && first === end.last + 1) end.last = last;
+    else joined.push({ first, last });
   }
-  return ranges;
+  return joined;
+}
+
+function overlaps(ranges: readonly SeedRange[]): boolean {
+  const sorted = [...ranges].sort((a, b) => a.first - b.first);
+  return sorted.some(({ first }, index) => first <= (sorted[index - 1]?.last ?? -1));
 }
 
 function readEntry(entry: number | string): readonly SeedRange[] | string {

@@ -70,7 +70,7 @@ export function readSpecText(text: string, format: "yaml" | "json"): LocatedValu
   if (document.contents === null) {
     return failed([{ path: [], place: null, message: "the file holds no spec, only comments or blank lines" }]);
   }
-  return plainValue(document.contents as Node, lines);
+  return plainValue(document.contents, lines);
 }
 
 function refuseText(text: string): { message: string; mend: string } | null {
@@ -229,10 +229,9 @@ function offsetOf(root: Node, targets: ReadonlyMap<Node, Node>, path: SpecPath, 
   return atKey ? (startOf(key) ?? startOf(node)) : (startOf(node) ?? startOf(key));
 }
 
-function scalarValue(value: unknown): Json {
-  if (typeof value === "number" || typeof value === "string" || typeof value === "boolean") return value;
-  // BigInt arises only with another option set; null is YAML's empty value.
-  return value === null || value === undefined ? null : String(value);
+/** The core schema yields nothing else; what another schema might yield counts as empty. */
+function scalarValue(value: unknown): number | string | boolean | null {
+  return typeof value === "number" || typeof value === "string" || typeof value === "boolean" ? value : null;
 }
 
 function startOf(node: unknown): number | null {
