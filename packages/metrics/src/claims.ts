@@ -22,8 +22,9 @@ export interface ClaimVerdict {
  * Compares the words of a log with its walk.
  *
  * A LOOP claim is true where the last move before it, or the rewind right after it, used a directed edge into the
- * claimed cell again. A DEAD_END claim is true of a cell with one opening, EXIT excepted. A wall claim is true where the
- * attempt at its side was illegal. SOURCE: benchmark specification, sections 4.8 and 5.
+ * claimed cell again; only the protocol's own lines count as one, and a wrong "visited at step M" is false by itself. A
+ * DEAD_END claim is true of a cell with one opening, EXIT excepted. A wall claim is true where the attempt at its side was
+ * illegal. SOURCE: benchmark specification, sections 4.8 and 5.
  */
 export function judgeClaims(
   maze: Maze,
@@ -33,12 +34,12 @@ export function judgeClaims(
 ): ClaimVerdict {
   const moved = lastMoves(steps);
   const byStep = groupByStep(events);
+  const visits = numberedVisits(steps);
   const claimed = new Set<LoopEvent>();
-  let trueLoops = 0;
   let falseClaims = 0;
-  for (const { kind, at, afterAttempt } of claims) {
-    if (kind === "wall" && !wasBlocked(steps[afterAttempt - 1]) && !wasBlocked(steps[afterAttempt])) falseClaims++;
-    if (at === null) continue;
+  for (const { kind, at, afterAttempt, form, seenAtStep } of claims) {
+    if (kind === "wall" && !wasBlocked(steps, afterAttempt - 1) && !wasBlocked(steps, afterAttempt)) falseClaims++;
+    if (at === null || form !== "protocol") continue;
     if (kind === "deadEnd" && !isDeadEnd(maze, at)) falseClaims++;
     if (kind !== "loop") continue;
     const cell = inGrid(maze.size, at) ? cellIndex(maze.size, at) : -1;
@@ -46,12 +47,25 @@ export function judgeClaims(
     const after = (byStep.get(afterAttempt) ?? []).filter(({ by }) => by === "rewind");
     const matching = [...before, ...after].filter((event) => event.cell === cell);
     const fresh = matching.find((event) => !claimed.has(event));
-    if (fresh !== undefined) {
-      claimed.add(fresh);
-      trueLoops++;
-    } else if (matching.length === 0) falseClaims++;
+    if (fresh !== undefined) claimed.add(fresh);
+    const isReferenceWrong = seenAtStep !== null && !visits.has(visitKey(seenAtStep, at));
+    if (matching.length === 0 || isReferenceWrong) falseClaims++;
   }
-  return { trueLoops, falseClaims };
+  return { trueLoops: claimed.size, falseClaims };
+}
+
+/** Which cells the lines of each printed number start or end on. */
+function numberedVisits(steps: readonly WalkStep[]): ReadonlySet<string> {
+  const visits = new Set<string>();
+  for (const { index, from, to, kind } of steps) {
+    if (index === null || kind === "skipped" || kind === "afterExit") continue;
+    for (const cell of [from, to]) if (cell !== null) visits.add(visitKey(index, cell));
+  }
+  return visits;
+}
+
+function visitKey(index: number, [row, col]: Cell): string {
+  return `${index}:${row},${col}`;
 }
 
 function groupByStep(events: readonly LoopEvent[]): ReadonlyMap<number, readonly LoopEvent[]> {
@@ -78,6 +92,10 @@ function isDeadEnd(maze: Maze, cell: Cell): boolean {
   return !isExit && openDirections(maze, cell).length === 1;
 }
 
-function wasBlocked(step: WalkStep | undefined): boolean {
-  return step?.kind === "wall" || step?.kind === "outOfGrid";
+/** Looks at an attempt, or at the one that voided it where its line has several. */
+function wasBlocked(steps: readonly WalkStep[], at: number): boolean {
+  let tried = at;
+  while (steps[tried]?.kind === "skipped") tried--;
+  const kind = steps[tried]?.kind;
+  return kind === "wall" || kind === "outOfGrid";
 }

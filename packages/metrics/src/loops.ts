@@ -7,6 +7,8 @@ export interface LoopWatch {
   readonly move: (from: number, to: number) => boolean;
   /** Uses all edges from a cell up to one above it; true where the last of them had been used. */
   readonly rewind: (from: number, to: number) => boolean;
+  /** Uses the same edges, but reuses are no loop events. */
+  readonly passThrough: (from: number, to: number) => void;
   /** Forgets all edges: retracing in a new pass is no loop. */
   readonly newPass: () => void;
   /** Reuses of a directed edge so far. */
@@ -32,6 +34,18 @@ export function watchLoops(tree: MazeTree): LoopWatch {
     touched.push(cell);
   };
 
+  const useWay = (from: number, to: number): { readonly unused: number; readonly isLastReused: boolean } => {
+    const floor = tree.depths[to] ?? 0;
+    let unused = 0;
+    let isLastReused = true;
+    for (let cell = find(upwards, from); (tree.depths[cell] ?? 0) > floor; cell = find(upwards, cell)) {
+      useUpwards(cell);
+      unused++;
+      isLastReused = tree.parents[cell] !== to;
+    }
+    return { unused, isLastReused };
+  };
+
   return {
     move: (from, to) => {
       const isUpwards = tree.parents[from] === to;
@@ -45,17 +59,11 @@ export function watchLoops(tree: MazeTree): LoopWatch {
       return isReuse;
     },
     rewind: (from, to) => {
-      const floor = tree.depths[to] ?? 0;
-      let unused = 0;
-      let isLastReused = true;
-      for (let cell = find(upwards, from); (tree.depths[cell] ?? 0) > floor; cell = find(upwards, cell)) {
-        useUpwards(cell);
-        unused++;
-        isLastReused = tree.parents[cell] !== to;
-      }
-      events += (tree.depths[from] ?? 0) - floor - unused;
+      const { unused, isLastReused } = useWay(from, to);
+      events += (tree.depths[from] ?? 0) - (tree.depths[to] ?? 0) - unused;
       return isLastReused;
     },
+    passThrough: useWay,
     newPass: () => {
       for (const cell of touched) {
         upwards[cell] = cell;

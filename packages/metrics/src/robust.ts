@@ -1,4 +1,4 @@
-import { type Maze, sameCell } from "@hallumaze/maze";
+import type { Maze } from "@hallumaze/maze";
 import type { Reading } from "@hallumaze/protocol";
 
 import { biasResistanceScore } from "./brs.ts";
@@ -64,18 +64,14 @@ export function weighErrors(walk: Walk, size: number): ErrorWeight {
 }
 
 /**
- * Attempts from an illegal one to the first legal move from where the walker stood or from a legally reached cell; null
- * where there is none within the window.
+ * Attempts from an illegal one to the first legal move from a legally reached cell, such as the one where the walker stood;
+ * null where there is none within the window. A legal move from a cell that the log only claims recognises nothing.
  */
 function recognitionLatency(steps: readonly WalkStep[], at: number, window: number): number | null {
-  const error = steps[at];
-  // A log that jumped to a cell never reached recognises that on known ground only.
-  const stood = error === undefined || error.relocation === "teleport" ? null : error.from;
   for (let latency = 1; latency <= window; latency++) {
     const step = steps[at + latency];
     if (step === undefined) return null;
-    if (step.kind !== "ok" || step.from === null) continue;
-    if (step.grounded || (stood !== null && sameCell(stood, step.from))) return latency;
+    if (step.kind === "ok" && step.grounded) return latency;
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { type BranchWatch, type TrapWatch, watchBranches, watchTraps } from "./b
 import type { LoopEvent } from "./claims.ts";
 import { edgeKey } from "./final-path.ts";
 import { type LoopWatch, watchLoops } from "./loops.ts";
-import { type MazeTree, mazeTree } from "./maze-tree.ts";
+import { isOnWayTo, type MazeTree, mazeTree } from "./maze-tree.ts";
 import { classifyRelocation, judgeStep, readMove, type Standing } from "./relocation.ts";
 import type { MoveKind, Relocation, WalkStep } from "./walk.ts";
 
@@ -79,8 +79,10 @@ export function takeAttempt(walker: Walker, attempt: Attempt, at: number): WalkS
   const move = readMove(claimed, attempt);
   if (move.move === "unreadable") return inertStep(walker, attempt, "malformed", move.contradiction);
 
-  const relocation = relocate(walker, claimed, at);
   if (restarts) startPass(walker);
+  const relocation = relocate(walker, claimed, at);
+  // The way back to START belongs to neither pass.
+  if (restarts) walker.loops.newPass();
   const grounded = isGrounded(walker);
   const start = { index: attempt.index, confidence: attempt.confidence, confidenceCounts: false, grounded };
   if (move.move === "jump") {
@@ -174,7 +176,11 @@ function landOn(walker: Walker, target: Cell, at: number): void {
   walker.farSide = null;
   if (!inGrid(walker.maze.size, target)) return;
   const cell = cellIndex(walker.maze.size, target);
-  if (walker.visited[cell] === 1) stand(walker, cell, at, false);
+  if (walker.visited[cell] !== 1) return;
+  // Known ground is reached as by a rewind or a jump: else an added wall attempt, which turns those into `throughWall`,
+  // could hide the repeats that follow or a turn.
+  if (isOnWayTo(walker.tree, cell, walker.cell)) walker.loops.passThrough(walker.cell, cell);
+  stand(walker, cell, at, true);
 }
 
 function stand(walker: Walker, cell: number, at: number, isTurn: boolean): void {
