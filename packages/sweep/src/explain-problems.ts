@@ -9,6 +9,8 @@ type ZodIssue = z.core.$ZodIssue;
 /** The keys that the object at a path may have. */
 type KeysAt = (path: SpecPath) => readonly string[];
 
+const MAX_SUGGESTIONS = 200;
+
 /** What each field takes, in words; told where a value has the wrong type or shape. */
 const TAKES: Readonly<Record<string, string>> = {
   name: "1 to 80 letters, digits, spaces, dots, dashes or underscores, beginning with a letter or digit",
@@ -48,7 +50,9 @@ export function explainIssue(issue: ZodIssue, root: Json, keysAt: KeysAt): Probl
   const path = issue.path as SpecPath;
   const value = valueAt(root, path);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownKey([...path, key], keysAt(path)));
+    // A suggestion costs a comparison with each valid key: nobody reads the ones after so many.
+    const keysOf = (index: number): readonly string[] => (index < MAX_SUGGESTIONS ? keysAt(path) : []);
+    return issue.keys.map((key, index) => unknownKey([...path, key], keysOf(index)));
   }
   if (issue.code === "invalid_union") return explainUnion(issue, root, path, value, keysAt);
   if (issue.code === "invalid_key") {

@@ -5,6 +5,7 @@ import { countCells } from "./expand-cells.ts";
 import { lanesOf } from "./lanes.ts";
 import { parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 import { PUBLISHED_30 } from "./seeds.ts";
+import type { SweepSpec } from "./spec.ts";
 import { SpecError } from "./spec-error.ts";
 import { specJsonSchema } from "./spec-schema.ts";
 
@@ -35,6 +36,15 @@ limits:
 retries: { tries: 4, empty: 1 }
 exclude: [{ size: 11, model: prone }]
 `;
+
+function accept(text: string): SweepSpec | null {
+  try {
+    return parseSpec(text, OPTIONS).spec;
+  } catch (error) {
+    if (error instanceof SpecError) return null;
+    throw error;
+  }
+}
 
 describe("parseSpec", () => {
   it("reads every key, fills in the defaults and notes what it dropped", () => {
@@ -131,24 +141,16 @@ describe("specToJson", () => {
   );
 
   it("writes what parseSpec and parseStoredSpec read back to the same spec (property)", () => {
-    let accepted = 0;
     fc.assert(
       fc.property(written, (input) => {
-        let spec;
-        try {
-          spec = parseSpec(JSON.stringify(input), OPTIONS).spec;
-        } catch (error) {
-          // Two entries may be the same model, or exclude may empty the grid.
-          expect(error).toBeInstanceOf(SpecError);
-          return;
-        }
-        accepted++;
+        const spec = accept(JSON.stringify(input));
+        // Two entries may be the same model, or exclude may empty the grid.
+        fc.pre(spec !== null);
         expect(parseSpec(specToJson(spec), OPTIONS).spec).toEqual(spec);
         expect(parseStoredSpec(specToJson(spec))).toEqual(spec);
       }),
       { seed: 1001, numRuns: 200 },
     );
-    expect(accepted).toBeGreaterThan(100);
   });
 
   it("keeps readable what a later version accepted: groups, providers, budget, judge, rate limits", () => {
