@@ -18,10 +18,9 @@ function onSignal(name: NodeJS.Signals): void {
 
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
-// A reader that goes away early (`| head`) is no error of ours.
+// A reader that goes away early (`| head`) is no error: the command goes on without it, its files are still written.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.ok);
-  throw error;
+  if (error.code !== "EPIPE") throw error;
 });
 
 let logger: ReturnType<typeof openLogger> | null = null;

@@ -47,6 +47,8 @@ export async function runProgram(words: readonly string[], console: Console): Pr
   program
     .description("HalluMaze sweeps: does a model know that it is wrong, and does it get out?")
     .version(programVersion)
+    // Options before a subcommand are the seed document's, those after it are the subcommand's own.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => console.out(text.trimEnd()),
@@ -61,6 +63,14 @@ export async function runProgram(words: readonly string[], console: Console): Pr
   };
   for (const add of addCommands) add(program, console, register);
   const unknown = unknownCommand(program, words);
+  if (words.length === 0) {
+    // The seed document's program asks when it is called bare; without a terminal there is nobody to ask.
+    if (!console.isTerminal) {
+      program.outputHelp({ error: true });
+      return exitCodes.usage;
+    }
+    return await runProgram(["--interactive"], console);
+  }
   if (unknown) {
     console.err(unknown);
     return exitCodes.usage;

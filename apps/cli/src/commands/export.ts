@@ -38,7 +38,9 @@ export const addExportCommand: AddCommand = (program, console, register) => {
     const chunks = writers[options.format](house.store.streamTrials(sweep.sweepId, pageSize));
     if (options.output === undefined) {
       for await (const chunk of chunks) {
-        if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+        // A closed pipe (`| head`) has all it wants.
+        if (!process.stdout.writable) break;
+        if (!process.stdout.write(chunk)) await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
       }
       return exitCodes.ok;
     }

@@ -4,7 +4,7 @@ import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { formatCount, formatDuration, singleLine } from "../text.ts";
-import { integerBetween } from "../parse-words.ts";
+import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
 import { readSpecFile } from "../inputs.ts";
 import { printLeaderboard, writeResults } from "../results.ts";

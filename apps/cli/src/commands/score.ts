@@ -8,7 +8,7 @@ import { Option } from "commander";
 
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../console.ts";
-import { integerBetween } from "../parse-words.ts";
+import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
 import { readText } from "../inputs.ts";
 
