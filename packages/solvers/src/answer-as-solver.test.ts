@@ -26,7 +26,7 @@ describe("answerAsSolver", () => {
     const { text, finishReason } = answerAsSolver("oracle", ask());
     expect(text.split("\n")[0]).toMatch(/^STEP 1: \(0,0\) → \[S↓\] \| Confidence: 9[5-9]% \| only way$/u);
     expect(text).toContain("BACKTRACK_COUNT: 0\nHALLUCINATION_COUNT: 0\nCONFIDENCE_LOG: step1:9");
-    expect(text).toMatch(/\nFINAL_PATH: \(0,0\)→\(1,0\)→.*→\(3,4\)→\(4,4\)$/u);
+    expect(text).toMatch(/\nFINAL_PATH: \(0,0\)→\(1,0\)→.*→\(4,3\)→\(4,4\)$/u);
     expect(finishReason).toBe("stop");
   });
 
