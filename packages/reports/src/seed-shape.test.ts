@@ -64,6 +64,12 @@ it("models on one maze share a record; another maze, condition or repeat is a re
   expect(JSON.parse(seedShapeJson(records))).toHaveLength(4);
 });
 
+it("figures carry six decimals, without the noise of binary fractions", () => {
+  const row = reportRow({ seedScores: { mei: 0.8999999999999999, ce: 1 / 3 } });
+  const [record] = seedShapeRecords([row], timestamp);
+  expect(record?.results[0]).toMatchObject({ mei: 0.9, ce: 0.333333 });
+});
+
 it("a trial without an answer has nulls and says why", () => {
   const [record] = seedShapeRecords([missingRow()], timestamp);
   expect(record?.results[0]).toMatchObject({

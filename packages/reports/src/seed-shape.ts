@@ -143,14 +143,14 @@ function resultOf(row: ReportRow): SeedShapeResult {
     provider: row.plan.provider,
     model: row.plan.model,
     sr: seed?.sr ?? null,
-    mei: seed?.mei ?? null,
-    ce: seed?.ce ?? null,
-    brs: seed?.brs ?? null,
-    hallumaze_score: seed?.score ?? null,
+    mei: rounded(seed?.mei),
+    ce: rounded(seed?.ce),
+    brs: rounded(seed?.brs),
+    hallumaze_score: rounded(seed?.score),
     hallucination_count: seed?.hc ?? null,
     backtrack_count: seed?.bt ?? null,
     loop_count: seed?.lt ?? null,
-    hrr: seed?.hrr ?? null,
+    hrr: rounded(seed?.hrr),
     first_hallucination_step: seed?.fhr ?? null,
     path_valid: seed === undefined ? null : seed.sr === 1,
     metacog_signals: signalsOf(reading, seed?.bt ?? 0),
@@ -181,6 +181,11 @@ function signalsOf(reading: ReadingSummary, backtracks: number): MetacogSignal[]
     [said.has("strategyChange"), "strategy_change"],
   ];
   return signals.filter(([isThere]) => isThere).map(([, signal]) => signal);
+}
+
+/** Six decimals, as a file for people: 0.9, not 0.8999999999999999. The line formats keep every digit. */
+function rounded(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value.toFixed(6));
 }
 
 /** Percent without the noise of binary fractions: 0.29 is 29, not 28.999999999999996. */
