@@ -1,17 +1,20 @@
 // Runs every benchmark of the house, one after another: npm run bench [-- --only NAME] [-- --json]
-import { basename } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { openEmbeddedPostgres } from "@hallumaze/store";
 import Table from "cli-table3";
 
 import { createRedis, findRedis } from "../src/disposable-redis.ts";
 import { listRepositoryFiles, repositoryRoot } from "../src/repository-files.ts";
 
-/** What a benchmark may use; null where the machine has none, and the benchmark then leaves that part out. */
+/** What a benchmark may use; absent where the machine has none, and the benchmark then leaves that part out. */
 interface BenchEnvironment {
-  readonly redisUrl: string | null;
-  readonly databaseUrl: string | null;
+  readonly redisUrl?: string;
+  readonly databaseUrl?: string;
 }
 
 /** One measured figure. */
@@ -39,12 +42,10 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-const redis = await openRedis();
-const environment: BenchEnvironment = {
-  redisUrl: redis.url,
-  databaseUrl: process.env["DATABASE_URL"] || null,
-};
+/** What was started, to be ended in reverse order. */
+const closers: (() => Promise<void>)[] = [];
 try {
+  const environment: BenchEnvironment = { ...(await openRedis()), ...(await openDatabase()) };
   const figures: (BenchFigure & { readonly file: string })[] = [];
   for (const file of files) {
     process.stderr.write(`${file}\n`);
@@ -53,15 +54,27 @@ try {
   }
   process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : `${tableOf(figures)}\n`);
 } finally {
-  await redis.close();
+  for (const close of closers.toReversed()) await close();
 }
 
-async function openRedis(): Promise<{ readonly url: string | null; readonly close: () => Promise<void> }> {
+async function openRedis(): Promise<Pick<BenchEnvironment, "redisUrl">> {
   const given = process.env["REDIS_URL"];
-  if (given) return { url: given, close: async () => undefined };
-  if (findRedis().kind !== "installed") return { url: null, close: async () => undefined };
+  if (given) return { redisUrl: given };
+  if (findRedis().kind !== "installed") return {};
   const server = await createRedis({ appendOnly: true });
-  return { url: server.url, close: server.drop };
+  closers.push(server.drop);
+  return { redisUrl: server.url };
+}
+
+/** With the settings that a user has: the tests' own server does not wait for the disk, so its figures would flatter. */
+async function openDatabase(): Promise<Pick<BenchEnvironment, "databaseUrl">> {
+  const given = process.env["DATABASE_URL"];
+  if (given) return { databaseUrl: given };
+  const home = await mkdtemp(join(tmpdir(), "hallumaze-bench-"));
+  closers.push(() => rm(home, { recursive: true, force: true }));
+  const server = await openEmbeddedPostgres({ home });
+  closers.push(server.close);
+  return { databaseUrl: server.url };
 }
 
 function tableOf(figures: readonly (BenchFigure & { readonly file: string })[]): string {

@@ -20,7 +20,8 @@ export const layers: readonly (readonly string[])[] = [
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
   ["contract", "engine", "reports"],
-  ["limiter", "providers", "queue", "store", "testkit"],
+  ["limiter", "providers", "queue", "store"],
+  ["testkit"],
   ["runtime"],
   ["api", "cli", "worker", "web"],
 ];
