@@ -15,9 +15,7 @@ const labels = /확신도|확신|신뢰도|자신감|confidence|certainty|(?<![a
 
 /** Where the first label of a confidence begins; -1 where there is none. */
 export function confidenceStart(text: string): number {
-  labels.lastIndex = 0;
-  const match = labels.exec(text);
-  return match?.index ?? -1;
+  return text.search(labels);
 }
 
 /**
@@ -111,10 +109,14 @@ export interface LogEntry {
   readonly confidence: Confidence;
 }
 
-const entry = new RegExp(
-  `(?:step|스텝|단계)?\\s{0,3}[#_(-]?\\s{0,2}(?<step>\\d{1,9})\\s{0,2}(?:단계|스텝)?\\)?\\s{0,3}(?:[:=]|->|[→⇒(-]|,(?=\\s{0,2}${digits}\\s{0,2}%?[)\\]]))\\s{0,3}(?<value>-?${digits}\\s{0,2}%?(?:\\s{0,2}\\/\\s{0,2}\\d{1,9})?)`,
-  "giy",
-);
+const stepNumber = "(?:step|스텝|단계)?\\s{0,3}[#_(-]?\\s{0,2}(?<step>\\d{1,9})\\s{0,2}(?:단계|스텝)?\\)?\\s{0,3}";
+/** In a list a comma parts entries, never decimals. */
+const entryDigits = "(?:\\d{1,9}(?:\\.\\d{1,9})?|\\.\\d{1,9})";
+const logged = `\\s{0,3}(?<value>-?${entryDigits}\\s{0,2}%?(?:\\s{0,2}\\/\\s{0,2}\\d{1,9})?)`;
+const entry = new RegExp(`${stepNumber}(?:[:=]|->|[→⇒(-])${logged}`, "iy");
+const pairEntry = new RegExp(`${stepNumber}(?:[:=,]|->|[→⇒(-])${logged}`, "iy");
+const bareEntry = new RegExp(`-?${entryDigits}\\s{0,2}%?(?:\\s{0,2}\\/\\s{0,2}\\d{1,9})?`, "y");
+const pairs = /[([]\s{0,3}\d{1,9}\s{0,3},\s{0,3}[\d.]{1,9}\s{0,2}%?\s{0,3}[)\]]/g;
 
 /**
  * Reads the entries of one line of CONFIDENCE_LOG: `step1:90, step2:85`, `1=90%`, pairs, or bare values in order, which
@@ -128,14 +130,15 @@ export function readConfidenceEntries(
   let step = nextStep;
   let at = 0;
   let partial = false;
-  const bare = new RegExp(`-?${digits}\\s{0,2}%?(?:\\s{0,2}\\/\\s{0,2}\\d{1,9})?`, "y");
+  // One bracket with two numbers is a list of two values; several are pairs of step and value.
+  const pattern = [...text.matchAll(pairs)].length > 1 ? pairEntry : entry;
   while (at < text.length) {
     if (text[at] === "…" || text[at] === "⋯" || text.startsWith("...", at)) partial = true;
     const starts = /[\ds스단-]/i.test(text[at] ?? "") && !/[A-Za-z0-9가-힣.]/.test(text[at - 1] ?? " ");
-    entry.lastIndex = at;
-    bare.lastIndex = at;
-    const pair = starts ? entry.exec(text) : null;
-    const value = pair === null && starts ? bare.exec(text) : null;
+    pattern.lastIndex = at;
+    bareEntry.lastIndex = at;
+    const pair = starts ? pattern.exec(text) : null;
+    const value = pair === null && starts ? bareEntry.exec(text) : null;
     const confidence = readConfidence((pair?.groups?.["value"] ?? value?.[0] ?? "").replace(/,\s*$/, ""));
     if (confidence !== null && (pair !== null || value !== null)) {
       step = pair === null ? step : Number(pair.groups?.["step"]);

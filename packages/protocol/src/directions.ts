@@ -83,6 +83,7 @@ export function arrowDirection(character: string): { readonly dir: Direction; re
 
 /** Reads a Latin word or letter as a direction; null where it is none. */
 export function latinDirection(word: string): { readonly dir: Direction; readonly form: DirectionForm } | null {
+  if (word.length > 10) return null;
   const lower = word.toLowerCase();
   if (lower.length === 1) {
     const letter = lower.toUpperCase();

@@ -7,16 +7,19 @@ import { latinDirection } from "./directions.ts";
  * invisible characters, LaTeX, HTML tags, emphasis and quotes. Linear time: every quantifier is bounded or over one class.
  */
 export function normaliseLine(raw: string): string {
+  if (plain.test(raw)) return raw;
   let text = raw;
-  if (!/^[A-Za-z0-9 ,.:;()[\]|%/+-]*$/.test(text)) {
-    if (text.includes("&")) text = decodeEntities(text);
-    text = foldCharacters(text);
-    if (text.includes("\\")) text = foldLatex(text);
-    if (text.includes("<")) text = foldTags(text);
-    text = foldEmphasis(text);
-  }
-  return text;
+  if (text.includes("&")) text = decodeEntities(text);
+  if (odd.test(text)) text = foldCharacters(text);
+  if (text.includes("\\")) text = foldLatex(text);
+  if (text.includes("<")) text = foldTags(text);
+  return emphasised.test(text) ? foldEmphasis(text) : text;
 }
+
+/** Nothing to fold: the usual characters of a log. */
+const plain = /^[A-Za-z0-9 ,.:;()[\]|%/+\-\uac00-\ud7a3→↓↑←—]*$/;
+const odd = /[^\x20-\x7e\uac00-\ud7a3→↓↑←—]/;
+const emphasised = /[*`"$'_~“”„‟‘’‚‛「」『』«»﹁﹂]/;
 
 const entities = /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,24}\d{0,2});/gi;
 

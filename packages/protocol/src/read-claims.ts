@@ -38,7 +38,9 @@ const deniedAfterKorean =
 
 /** Reads the claims of a line that is no STEP line: one a kind, however many words say it. A denial is none. */
 export function readLineClaims(text: string): { readonly claims: readonly ClaimDraft[]; readonly echo: boolean } {
-  const start = lineStarts.find(([, pattern]) => pattern.test(text));
+  const start = !"dDlLsSwW막루순전벽".includes(text.charAt(0))
+    ? undefined
+    : lineStarts.find(([, pattern]) => pattern.test(text));
   if (start === undefined) {
     // A sentence's coordinates are not tied to its claim.
     const claims = readPhrases(text).map(
@@ -87,6 +89,7 @@ interface Phrase {
 /** The first affirmed phrase of each kind. */
 function readPhrases(text: string): readonly Phrase[] {
   const found: Phrase[] = [];
+  if (!/dead|막|loop|루프|순환|visited|이미|strategy|전략/i.test(text)) return found;
   for (const kind of ["deadEnd", "loop", "strategyChange"] as const) {
     for (const match of text.matchAll(phrases[kind])) {
       const end = match.index + match[0].length;
@@ -130,16 +133,21 @@ function isTemplate(text: string): boolean {
   return tokens.some((token) => token.kind === "placeholder") && !tokens.some((token) => token.kind === "cell");
 }
 
+/** Words and signs that may stand before a refusal. Matched by itself, so that nothing is ever tried again. */
+const beforeRejection =
+  /^(?:[-\s–—:,;()[\]|→⇒>.=]|but|hits?|hitting|a(?![A-Za-z])|is|it|this|there|결과|실제로는|그러나|하지만|시도|했으나|하려)*/i;
 const rejection =
-  /^(?:\s|[-–—:,;()[\]|→⇒>.]|=>|but|hit(?:s|ting)?|a|is|it|this|there|결과|:|실제로는|그러나|하지만|시도|했으나|하려\s?했으나)*(?:[✗✘❌✖⛔🚫❎]|(?:wall|blocked|rejected|not\s(?:open|allowed|possible)|impossible|no\s(?:passage|way)|closed|invalid|fail(?:ed|s)?)(?![A-Za-z])|벽(?!\s?(?:이|은|도)?\s?(?:없|아니))|막혀|막힘|막혔|불가|이동\s?불가|갈\s?수\s?없|못\s?감|실패)/iu;
+  /^(?:[✗✘❌✖⛔🚫❎]|(?:wall|blocked|rejected|not\s(?:open|allowed|possible)|impossible|no\s(?:passage|way)|closed|invalid|fail(?:ed|s)?)(?![A-Za-z])|벽(?!\s?(?:이|은|도)?\s?(?:없|아니))|막혀|막힘|막혔|불가|이동\s?불가|갈\s?수\s?없|못\s?감|실패)/iu;
 
 /**
  * Tells whether what follows a move says that it was refused (`✗ 벽`, `blocked`). Only directly behind the move, or at
  * the beginning of a field: a reason that mentions some wall is about another side.
  */
 export function isRejected(rest: string, fields: readonly string[]): boolean {
-  if (rejection.test(rest.slice(0, 80))) return true;
-  return fields.some((field) => rejection.test(field.slice(0, 40)));
+  return [rest, ...fields].some((field) => {
+    const near = field.slice(0, 80);
+    return rejection.test(near.slice(beforeRejection.exec(near)?.[0].length ?? 0));
+  });
 }
 
 /** A self-reported count: a number, 0 for none, null for a placeholder or nothing. */
@@ -154,6 +162,7 @@ const counts =
 
 /** Reads a line that reports a count; null where it is none. */
 export function readCount(text: string): CountLine | null {
+  if (!"bBhH총백되후환할".includes(text.charAt(0))) return null;
   const match = counts.exec(text);
   if (match === null) return null;
   const which = match.groups?.["backtracks"] === undefined ? "hallucinations" : "backtracks";

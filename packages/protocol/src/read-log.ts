@@ -30,6 +30,9 @@ type Role = NonNullable<ReturnType<typeof headingRole>>;
 /** More attempts than any walk needs; the rest of a pacing log is not read. SOURCE: specification, section 4 rule 9. */
 export const maxAttempts = 20_000;
 
+/** A step goes on over no more lines than this; it bounds how far a line is looked at more than once. */
+const maxContinuation = 60;
+
 const confidenceLog =
   /^(?:confidence[\s_-]{0,2}log|(?:확신도|신뢰도)[\s_-]{0,2}(?:로그|기록))s?\s{0,3}(?:\([^()]{0,40}\)\s{0,2})?(?:[:=]|->|→|-|[–—]|$|(?=[[{\d]))/i;
 const mazeLine =
@@ -57,9 +60,7 @@ export function readLog(lines: readonly Line[]): Log {
     const before = log.steps.length;
     at = readLine(log, lines, at, line, table);
     for (const step of log.steps.slice(before)) attempts += step.moves.length;
-    if (attempts > maxAttempts && !log.capped) log.capped = true;
-    // A full log takes no further steps, but its final block is still read.
-    if (attempts > maxAttempts && log.steps.length > before && before > 0) log.steps.length = before;
+    if (attempts > maxAttempts) log.capped = true;
   }
   return log;
 }
@@ -114,12 +115,15 @@ function addStep(log: Log, index: number | null, draft: StepDraft, span: readonl
 function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line): number | null {
   const head = readStepHead(line.text);
   if (head === null) return null;
+  // A full log takes no further steps, but its final block is still read.
+  if (log.capped) return at + 1;
+  const own = readStep(line.text.slice(head.end));
   const fields = [line.text.slice(head.end)];
   let next = at + 1;
   let end = line.end;
-  let open = !readStep(fields[0] ?? "").found;
+  let open = !own.found;
   let blanks = 0;
-  for (; next < lines.length; next += 1) {
+  for (; next < lines.length && next - at <= maxContinuation; next += 1) {
     const following = lines[next];
     if (following === undefined) break;
     if (following.ruled || following.text === "") {
@@ -133,10 +137,10 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
     if (following.piped || key !== null || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
     else if (open && /^[([{<]|^\d{1,3}\s?,\s?\d|^[→↓↑←]|^행|^셀/.test(following.text)) fields.push(" ", following.text);
     else break;
-    open &&= !readStep(following.text).found;
+    if (open) open = !readStep(following.text).found;
     end = following.end;
   }
-  const draft = readStep(fields.join(""));
+  const draft = fields.length === 1 ? own : readStep(fields.join(""));
   if (head.index === null || (draft.echo && !hasPlace(draft))) {
     log.echoes += 1;
     return next;
@@ -216,6 +220,7 @@ function readObject(log: Log, line: Line): void {
 }
 
 function addRecord(log: Log, values: ReadonlyMap<Role, string>, line: Line): void {
+  if (log.capped) return;
   const draft = readRecord(values);
   const digits = /\d{1,9}/.exec(values.get("step") ?? "")?.[0];
   if (draft.echo || (!draft.found && digits === undefined)) log.echoes += draft.echo ? 1 : 0;

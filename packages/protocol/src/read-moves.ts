@@ -28,8 +28,10 @@ export interface Moves {
 type DirectionToken = Token & { readonly kind: "direction" };
 type Item = { readonly kind: "dir"; dir: Direction; forms: string[] } | { readonly kind: "cell"; readonly cell: Cell };
 
-/** Far more than any size of maze needs on one line; the reader's cap of attempts cuts the rest. */
+/** A count of cells goes as far as the largest maze does. */
 const maxRepeat = 101;
+/** One more than the reader keeps: enough to know that there were too many. */
+const maxItems = 20_001;
 
 /** Reads the part of a STEP line that states a place and a move, as far as its first pipe or confidence. */
 export function readMoves(text: string): Moves {
@@ -224,13 +226,14 @@ function repeats(items: Item[], count: number, unit: Token | undefined): boolean
   const counted = unit?.kind === "word" && unitWords.test(unit.text);
   const closing = unit === undefined || (unit.kind === "mark" && "])},".includes(unit.text));
   if (!counted && !closing) return false;
-  for (let more = 1; more < Math.min(count, maxRepeat); more += 1) {
+  for (let more = 1; more < Math.min(count, maxRepeat) && items.length < maxItems; more += 1) {
     items.push({ kind: "dir", dir: last.dir, forms: ["count"] });
   }
   return true;
 }
 
 function addDirection(items: Item[], token: DirectionToken): void {
+  if (items.length >= maxItems) return;
   const last = items.at(-1);
   if (last?.kind === "dir" && last.dir === token.dir && !last.forms.includes(token.form)) last.forms.push(token.form);
   else items.push({ kind: "dir", dir: token.dir, forms: [token.form] });

@@ -68,9 +68,9 @@ export function endsInsideLine(lines: readonly Line[]): boolean {
     const rest = text.slice(head?.end ?? 4);
     return (
       rest === "" ||
-      isOpenEnded(tail) ||
+      (isOpenEnded(tail) && !(last.piped && text.endsWith("|"))) ||
       endsInConfidence(rest) ||
-      (/^[([{<]?\s?-?\d*\s?,?\s?\d*$/.test(rest) && !readStep(rest).found)
+      (/^[([{<]?\s?-?\d{0,9}\s?,?\s?\d{0,9}$/.test(rest) && !readStep(rest).found)
     );
   }
   if (text.startsWith("{")) return !text.endsWith("}") || /[:,[]\}$/.test(text);

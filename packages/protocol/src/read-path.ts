@@ -19,6 +19,7 @@ const innerLabel = /FINAL[_ ]PATH\s{0,3}[:=]\s{0,3}(?=[([{<\d])/;
 
 /** Where the text behind a FINAL_PATH label begins; -1 where the line has no such label. */
 export function pathStart(text: string): number {
+  if (!/path|route|경로|패스/i.test(text.slice(0, 400))) return -1;
   const match = label.exec(text);
   if (match !== null) return match[0].length;
   const inner = innerLabel.exec(text);

@@ -44,7 +44,7 @@ const keyed = /^([A-Za-z#가-힣][A-Za-z가-힣_ -]{0,23}?)\s{0,3}[:=](?![=>])\s
 
 /** Reads a field such as `방향: S`; null where its key is none of a step's. */
 export function readKeyed(text: string): { readonly role: Role; readonly value: string } | null {
-  const match = keyed.exec(text.slice(0, 2000));
+  const match = /[:=]/.test(text.slice(0, 30)) ? keyed.exec(text.slice(0, 2000)) : null;
   const role = roleOf.get((match?.[1] ?? "").toLowerCase().replace(/[\s_-]/g, ""));
   return role === undefined ? null : { role, value: (match?.[2] ?? "").replace(/,\s*$/, "") };
 }
@@ -61,8 +61,12 @@ export function headingRole(text: string): Role | null {
   );
 }
 
+/** No step is longer: what stands beyond it on its line is not read. */
+const maxStepLength = 100_000;
+
 /** Reads what follows a STEP line's head: the move, then fields parted by pipes, in whatever order. */
-export function readStep(rest: string): StepDraft {
+export function readStep(whole: string): StepDraft {
+  const rest = whole.slice(0, maxStepLength);
   const [first = "", ...others] = rest.split("|").map((field) => field.trim());
   const named = new Map<Role, string>();
   const free: string[] = [];

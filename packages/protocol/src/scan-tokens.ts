@@ -34,25 +34,26 @@ const rowLabel = "rows?|r|행";
 const columnLabel = "columns?|cols?|c|열";
 const integer = "-?\\d{1,9}";
 const glue = "\\s{0,2}[=:]?\\s{0,2}";
+/** Groups: label, first, dash, second. */
 const bracketed = new RegExp(
-  `[([{<]\\s{0,4}(?:(?<label>${rowLabel}|${columnLabel})${glue})?(?<first>${integer})\\s{0,2}[행열]?` +
-    `(?:\\s{0,4}[,;]\\s{0,4}|\\s{1,4}|(?<dash>-))(?:(?:${rowLabel}|${columnLabel})${glue})?(?<second>${integer})\\s{0,2}[행열]?\\s{0,4}[)\\]}>]`,
+  `[([{<]\\s{0,4}(?:(${rowLabel}|${columnLabel})${glue})?(${integer})\\s{0,2}[행열]?` +
+    `(?:\\s{0,4}[,;]\\s{0,4}|\\s{1,4}|(-))(?:(?:${rowLabel}|${columnLabel})${glue})?(${integer})\\s{0,2}[행열]?\\s{0,4}[)\\]}>]`,
   "iy",
 );
+/** Groups: label, first, second. */
 const labelled = new RegExp(
-  `(?:(?<label>${rowLabel}|${columnLabel})${glue}(?<first>${integer})\\s{0,3},?\\s{0,3}(?:${rowLabel}|${columnLabel})${glue}(?<second>${integer})(?![A-Za-z0-9])` +
-    `|(?<row>${integer})\\s?행\\s{0,3},?\\s{0,3}(?<column>${integer})\\s?열)`,
+  `(${rowLabel}|${columnLabel})${glue}(${integer})\\s{0,3},?\\s{0,3}(?:${rowLabel}|${columnLabel})${glue}(${integer})(?![A-Za-z0-9])`,
   "iy",
 );
+const counted = /(-?\d{1,9})\s?행\s{0,3},?\s{0,3}(-?\d{1,9})\s?열/y;
 const barePair = /(\d{1,9})\s{0,3},\s{0,3}(\d{1,9})(?!\s{0,3}[\d.%/]|\s{0,3},\s{0,3}\d)/y;
 const cellPlaceholder =
   /[([{<]\s{0,2}(?:r\d?|row\d?|행|x\d?|i|R|N|n|M)\s{0,2}(?:-\s?1\s{0,2})?,\s{0,2}(?:c\d?|col\d?|column|열|y\d?|j|C|N|n|M)\s{0,2}(?:-\s?1\s{0,2})?[)\]}>]/y;
 const wordPlaceholder =
   /[[{<(]\s{0,2}(?:방향|이유|근거|direction|dir|reason|move|N\/[ESW]\/[ESW]\/[ESW]|N\s?\|\s?[ESW]\s?\|\s?[ESW]\s?\|\s?[ESW])\s{0,2}[\]}>)]/iy;
-const arrows = /-{1,3}>|={1,2}>|~{1,2}>|[⇒➜⟶↦⟼]|>/y;
-const word =
-  /[A-Za-z_][A-Za-z_]*|[\uac00-\ud7a3\u3131-\u318e]+|[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]+/y;
-const number = /\d+(?:\.\d+)?|\.\d+/y;
+const arrows = /-{1,3}>|={1,2}>|~{1,2}>|>/y;
+const separators = new Set(["⇒", "➜", "⟶", "↦", "⟼"]);
+const otherWord = /[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]+/y;
 
 /**
  * Takes a normalised line apart. `barePairs` also reads `0,0` as a cell: only where a path or a place is expected.
@@ -62,91 +63,161 @@ export function scanTokens(text: string, options: { readonly barePairs: boolean 
   const tokens: Token[] = [];
   let at = 0;
   while (at < text.length) {
-    if (text[at] === " ") {
+    if (text.charCodeAt(at) === 0x20) {
       at += 1;
       continue;
     }
-    const read = readToken(text, at, options.barePairs);
-    for (const token of read) tokens.push(token);
-    at = read.at(-1)?.end ?? at + 1;
+    at = readToken(tokens, text, at, options.barePairs);
   }
   return tokens;
 }
 
-function readToken(text: string, start: number, barePairs: boolean): readonly Token[] {
+/** Adds the token that begins at `start` (a run of direction letters gives several); returns where it ends. */
+function readToken(tokens: Token[], text: string, start: number, barePairs: boolean): number {
+  const code = text.charCodeAt(start);
+  if (isDigit(code)) return readNumber(tokens, text, start, barePairs);
+  if (isLatin(code) || isHangul(code)) return readWord(tokens, text, start, code);
+  if (code === 0x28 || code === 0x5b || code === 0x7b || code === 0x3c) return readBracket(tokens, text, start);
+  // Nothing else below the arrows and the ellipsis needs a look beyond its own character.
+  if (code === 0x2d || code === 0x3d || code === 0x7e || code === 0x3e) {
+    if (code === 0x2d && isDigit(text.charCodeAt(start + 1))) {
+      const end = readCounted(tokens, text, start);
+      if (end > start) return end;
+    }
+    const length = matchLength(arrows, text, start);
+    if (length > 0) return add(tokens, { kind: "separator", start, end: start + length });
+  } else if (code === 0x2e) {
+    if (text.startsWith("...", start)) return add(tokens, { kind: "ellipsis", start, end: start + 3 });
+    if (isDigit(text.charCodeAt(start + 1))) return readNumber(tokens, text, start, false);
+  } else if (code > 0x7f) return readSymbol(tokens, text, start);
+  return add(tokens, { kind: "mark", text: text.charAt(start), start, end: start + 1 });
+}
+
+function add(tokens: Token[], token: Token): number {
+  tokens.push(token);
+  return token.end;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function isLatin(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f;
+}
+
+function isHangul(code: number): boolean {
+  return (code >= 0xac00 && code <= 0xd7a3) || (code >= 0x3131 && code <= 0x318e);
+}
+
+function matchLength(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex - start : 0;
+}
+
+function readSymbol(tokens: Token[], text: string, start: number): number {
   const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
-  const cell = readCell(text, start, character, barePairs);
-  if (cell !== null) return [cell];
-  const matched = (pattern: RegExp): string | null => {
-    pattern.lastIndex = start;
-    return pattern.exec(text)?.[0] ?? null;
-  };
-  const place = (length: number): Place => ({ start, end: start + length });
-  if ("[({<".includes(character)) {
-    const cellEcho = matched(cellPlaceholder);
-    if (cellEcho !== null) return [{ kind: "placeholder", what: "cell", ...place(cellEcho.length) }];
-    const wordEcho = matched(wordPlaceholder);
-    if (wordEcho !== null) return [{ kind: "placeholder", what: "word", ...place(wordEcho.length) }];
-    return [{ kind: "mark", text: character, ...place(1) }];
-  }
+  const end = start + character.length;
   const arrow = arrowDirection(character);
   if (arrow !== null) {
-    return [{ kind: "direction", ...arrow, form: "arrow", moves: false, faint: false, ...place(character.length) }];
+    return add(tokens, { kind: "direction", ...arrow, form: "arrow", moves: false, faint: false, start, end });
   }
-  const separator = matched(arrows);
-  if (separator !== null) return [{ kind: "separator", ...place(separator.length) }];
-  if (character === "…" || character === "⋯" || text.startsWith("...", start)) {
-    return [{ kind: "ellipsis", ...place(character === "." ? 3 : 1) }];
+  if (separators.has(character)) return add(tokens, { kind: "separator", start, end });
+  if (character === "…" || character === "⋯") return add(tokens, { kind: "ellipsis", start, end });
+  const length = matchLength(otherWord, text, start);
+  if (length > 0) {
+    return add(tokens, { kind: "word", text: text.slice(start, start + length), start, end: start + length });
   }
-  const digits = matched(number);
-  if (digits !== null) return [{ kind: "number", value: Number(digits), text: digits, ...place(digits.length) }];
-  const letters = matched(word);
-  if (letters !== null) return readWord(letters, start);
-  return [{ kind: "mark", text: character, ...place(character.length) }];
+  return add(tokens, { kind: "mark", text: character, start, end });
 }
 
-function readCell(text: string, start: number, character: string, barePairs: boolean): Token | null {
-  let match: RegExpExecArray | null = null;
-  if ("[({<".includes(character)) {
-    bracketed.lastIndex = start;
-    match = bracketed.exec(text);
-    // A dash parts a pair only within angle brackets; elsewhere it is a range or a sign.
-    if (match?.groups?.["dash"] !== undefined && character !== "<") match = null;
-  } else if (/[rc행열\d-]/i.test(character) && !/[A-Za-z0-9_가-힣]/.test(text[start - 1] ?? " ")) {
+function readBracket(tokens: Token[], text: string, start: number): number {
+  const next = text.charCodeAt(start + 1);
+  // Only white space, a sign, a digit or a label can begin what is read here; all else is a mere bracket.
+  if (next !== next || "([{<>)]}→↓↑←".includes(text.charAt(start + 1))) {
+    return add(tokens, { kind: "mark", text: text.charAt(start), start, end: start + 1 });
+  }
+  bracketed.lastIndex = start;
+  const match = bracketed.exec(text);
+  // A dash parts a pair only within angle brackets; elsewhere it is a range or a sign.
+  if (match !== null && (match[3] === undefined || text[start] === "<")) {
+    return addCell(tokens, match[1], match[2], match[4], start, bracketed.lastIndex);
+  }
+  if (!isDigit(next)) {
+    const cellEnd = matchLength(cellPlaceholder, text, start);
+    if (cellEnd > 0) return add(tokens, { kind: "placeholder", what: "cell", start, end: start + cellEnd });
+    const wordEnd = matchLength(wordPlaceholder, text, start);
+    if (wordEnd > 0) return add(tokens, { kind: "placeholder", what: "word", start, end: start + wordEnd });
+  }
+  return add(tokens, { kind: "mark", text: text.charAt(start), start, end: start + 1 });
+}
+
+function addCell(
+  tokens: Token[],
+  label: string | undefined,
+  first: string | undefined,
+  second: string | undefined,
+  start: number,
+  end: number,
+): number {
+  // Adding 0 turns -0 into 0.
+  const [one, two] = [Number(first) + 0, Number(second) + 0];
+  return add(tokens, { kind: "cell", cell: /^(?:c|열)/i.test(label ?? "") ? [two, one] : [one, two], start, end });
+}
+
+function readNumber(tokens: Token[], text: string, start: number, barePairs: boolean): number {
+  const end = readCounted(tokens, text, start);
+  if (end > start) return end;
+  if (barePairs && !isLatin(text.charCodeAt(start - 1))) {
+    barePair.lastIndex = start;
+    const pair = barePair.exec(text);
+    if (pair !== null) return addCell(tokens, undefined, pair[1], pair[2], start, barePair.lastIndex);
+  }
+  let at = start;
+  while (isDigit(text.charCodeAt(at))) at += 1;
+  if (text[at] === "." && isDigit(text.charCodeAt(at + 1))) {
+    at += 1;
+    while (isDigit(text.charCodeAt(at))) at += 1;
+  }
+  const digits = text.slice(start, at);
+  return add(tokens, { kind: "number", value: Number(digits), text: digits, start, end: at });
+}
+
+/** `0행 0열`; returns `start` where it does not stand there. */
+function readCounted(tokens: Token[], text: string, start: number): number {
+  counted.lastIndex = start;
+  const match = counted.exec(text);
+  return match === null ? start : addCell(tokens, undefined, match[1], match[2], start, counted.lastIndex);
+}
+
+function readWord(tokens: Token[], text: string, start: number, code: number): number {
+  if ("rRcC행열".includes(text.charAt(start))) {
     labelled.lastIndex = start;
-    match = labelled.exec(text);
-    if (match === null && barePairs && /\d/.test(character)) {
-      barePair.lastIndex = start;
-      const bare = barePair.exec(text);
-      if (bare !== null) {
-        return { kind: "cell", cell: [Number(bare[1]), Number(bare[2])], start, end: start + bare[0].length };
-      }
-    }
+    const match = labelled.exec(text);
+    if (match !== null) return addCell(tokens, match[1], match[2], match[3], start, labelled.lastIndex);
   }
-  if (match === null) return null;
-  const groups = match.groups ?? {};
-  const first = Number(groups["first"] ?? groups["row"]);
-  const second = Number(groups["second"] ?? groups["column"]);
-  const swapped = /^(?:c|열)/i.test(groups["label"] ?? "");
-  const cell: Cell = swapped ? [second + 0, first + 0] : [first + 0, second + 0];
-  return { kind: "cell", cell, start, end: start + match[0].length };
-}
-
-function readWord(text: string, start: number): readonly Token[] {
-  const place = { start, end: start + text.length };
-  const run = letterRun(text);
+  const belongs = isLatin(code) ? isLatin : isHangul;
+  let end = start + 1;
+  while (belongs(text.charCodeAt(end))) end += 1;
+  const word = text.slice(start, end);
+  const place = { start, end };
+  if (belongs === isHangul) {
+    const korean = koreanDirection(word);
+    if (korean !== null) {
+      return add(tokens, { kind: "direction", ...korean, form: "word", separates: false, faint: false, ...place });
+    }
+    return add(tokens, { kind: "word", text: word, ...place });
+  }
+  const run = letterRun(word);
   if (run !== null) {
     const move = { kind: "direction", form: "letter", separates: false, moves: false, faint: false } as const;
-    return run.map((dir, index) => ({ ...move, dir, start: start + index, end: start + index + 1 }));
+    for (const [index, dir] of run.entries()) {
+      tokens.push({ ...move, dir, start: start + index, end: start + index + 1 });
+    }
+    return end;
   }
-  const latin = latinDirection(text);
-  if (latin !== null) {
-    const faint = latin.form === "letter" && text !== text.toUpperCase();
-    return [{ kind: "direction", ...latin, separates: false, moves: false, faint, ...place }];
-  }
-  const korean = koreanDirection(text);
-  if (korean !== null) {
-    return [{ kind: "direction", ...korean, form: "word", separates: false, faint: false, ...place }];
-  }
-  return [{ kind: "word", text, ...place }];
+  const latin = latinDirection(word);
+  if (latin === null) return add(tokens, { kind: "word", text: word, ...place });
+  const faint = latin.form === "letter" && word !== word.toUpperCase();
+  return add(tokens, { kind: "direction", ...latin, separates: false, moves: false, faint, ...place });
 }

@@ -18,21 +18,58 @@ export interface Line {
   readonly end: number;
 }
 
-const breaks = /\r\n|[\n\r\u2028\u2029\u0085\f\v]|<br\s{0,3}\/?>|<\/(?:p|li|tr|div|h[1-6])>|\\n(?![a-z])/gi;
+/** Breaks in HTML, and line feeds that a server escaped. A LaTeX command in small letters is none. */
+const writtenBreaks = /<br\s{0,3}\/?>|<\/(?:p|li|tr|div|h[1-6])>|\\n(?![a-z])/gi;
+/** More blank lines in a row than this say nothing more. */
+const maxBlankRun = 4;
 
 /** Splits the visible stretches of a raw reply into normalised lines, in order. Linear time. */
 export function splitLines(text: string, visible: readonly Stretch[]): Line[] {
   const lines: Line[] = [];
   for (const [start, end] of visible) {
-    const stretch = text.slice(start, end);
-    let from = 0;
-    for (const match of stretch.matchAll(breaks)) {
-      addLine(lines, stretch.slice(from, match.index), start + from);
-      from = match.index + match[0].length;
+    let from = start;
+    for (let at = start; at < end; at += 1) {
+      if (!isBreak(text.charCodeAt(at))) continue;
+      addRawLine(lines, text, from, at);
+      from = at + 1;
     }
-    addLine(lines, stretch.slice(from), start + from);
+    addRawLine(lines, text, from, end);
   }
   return joinArrays(lines);
+}
+
+/** Line feed, vertical tab, form feed, carriage return, next line, line and paragraph separator. */
+function isBreak(code: number): boolean {
+  return (code >= 0x0a && code <= 0x0d) || code === 0x85 || code === 0x2028 || code === 0x2029;
+}
+
+function addRawLine(lines: Line[], text: string, start: number, end: number): void {
+  if (start === end) {
+    // The line feed of a CRLF makes no line of its own.
+    if (text[start] === "\n" && text[start - 1] === "\r") return;
+    addBlank(lines, start);
+    return;
+  }
+  const raw = text.slice(start, end);
+  if (!raw.includes("<") && !raw.includes("\\n")) {
+    addLine(lines, raw, start);
+    return;
+  }
+  let from = 0;
+  for (const match of raw.matchAll(writtenBreaks)) {
+    addLine(lines, raw.slice(from, match.index), start + from);
+    from = match.index + match[0].length;
+  }
+  addLine(lines, raw.slice(from), start + from);
+}
+
+function addBlank(lines: Line[], start: number): void {
+  for (let back = 1; ; back += 1) {
+    const line = lines.at(-back);
+    if (line === undefined || line.text !== "" || line.ruled) break;
+    if (back === maxBlankRun) return;
+  }
+  lines.push({ text: "", indent: 0, piped: false, listed: false, ruled: false, start, end: start });
 }
 
 /** Puts a list that a pretty printer spread over lines (`pos: [` / `0,` / `0` / `]`) back on one. */
@@ -70,19 +107,22 @@ function addLine(lines: Line[], raw: string, start: number): void {
   const normal = normaliseLine(raw);
   const prefix = readPrefix(normal);
   const text = normal.slice(prefix.length).trimEnd();
-  const line = {
-    indent: prefix.indent,
-    piped: prefix.piped,
-    listed: prefix.listed,
-    ruled: /^[-=_|:+ ]*$/.test(text) && text + raw.trim() !== "",
-    start,
-    end: start + raw.length,
-  };
-  const parts = unfold(text);
-  for (const [index, part] of parts.entries()) {
-    lines.push({ ...line, text: part, piped: line.piped && index === 0, listed: line.listed && index === 0 });
+  // What is nothing but signs is a rule or a fence, unless nothing at all was there.
+  const ruled = text === "" ? raw.trim() !== "" && normal.trim() !== "" : ruling.test(text);
+  if (text === "" && !ruled) {
+    if (raw.includes("`") || raw.includes("~")) lines.push({ ...blank, ruled: true, start, end: start + raw.length });
+    else addBlank(lines, start);
+    return;
+  }
+  const { indent, piped, listed } = prefix;
+  const end = start + raw.length;
+  for (const [index, part] of unfold(text).entries()) {
+    lines.push({ text: part, indent, piped: piped && index === 0, listed: listed && index === 0, ruled, start, end });
   }
 }
+
+const blank: Line = { text: "", indent: 0, piped: false, listed: false, ruled: false, start: 0, end: 0 };
+const ruling = /^[-=_|:+ ]+$/;
 
 interface Prefix {
   readonly length: number;
@@ -91,7 +131,7 @@ interface Prefix {
   readonly listed: boolean;
 }
 
-const bullets = /[*+\-•·▪▫◦●○■□◆◇▶▸►➤➢➔✓✔✅☑🔹🔸🔵🟢📍👣🚶│├└─┃#>'"=]/u;
+const bullets = new Set("*+-•·▪▫◦●○■□◆◇▶▸►➤➢➔✓✔✅☑🔹🔸🔵🟢📍👣🚶🔁🔄⚠⛔🚧🏁🎯💡📌│├└─┃#>'\"=");
 const listNumber = /\(?\d{1,5}[.)]\s{0,8}(?=\S)|\[[ xX]\]\s{0,8}/y;
 
 function readPrefix(text: string): Prefix {
@@ -100,41 +140,43 @@ function readPrefix(text: string): Prefix {
   let piped = false;
   let listed = false;
   let column = 0;
-  for (;;) {
-    const code = text.codePointAt(at);
-    if (code === undefined) break;
-    const character = String.fromCodePoint(code);
-    if (character === " ") {
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === 0x20) {
       at += 1;
       column += 1;
       continue;
     }
-    if (character === ">" && indent < 0 && text[at + 1] !== "=") {
+    if (code === 0x3e && indent < 0 && text[at + 1] !== "=") {
       at += 1;
       column = 0;
       continue;
     }
     if (indent < 0) indent = column;
-    if (character === "|") {
+    if (code === 0x7c) {
       piped = true;
       at += 1;
       continue;
     }
-    listNumber.lastIndex = at;
-    const number = listNumber.exec(text);
-    if (number !== null) {
-      at += number[0].length;
+    if (code === 0x28 || code === 0x5b || (code >= 0x30 && code <= 0x39)) {
+      listNumber.lastIndex = at;
+      if (!listNumber.test(text)) break;
+      at = listNumber.lastIndex;
       listed = true;
       continue;
     }
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     // An arrow at the start of a line continues a path, and `-5` is a number.
-    if (!bullets.test(character) || /^(?:[-=]{1,2}>|-\d)/.test(text.slice(at, at + 3))) break;
-    if (character !== "#" && character !== "=") listed = true;
+    if (!bullets.has(character) || signed.test(text.slice(at, at + 3))) break;
+    if (code !== 0x23 && code !== 0x3d) listed = true;
     at += character.length;
   }
   return { length: at, indent: Math.max(0, indent), piped, listed };
 }
 
+const signed = /^(?:[-=]{1,2}>|-\d)/;
+
+const mayUnfold = /.(?:STEP\s{0,3}\d|FINAL_PATH|CONFIDENCE_LOG|_COUNT|STRATEGY_CHANGE)/i;
 const laterLabels = /(?:FINAL_PATH|CONFIDENCE_LOG|HALLUCINATION_COUNT|BACKTRACK_COUNT|STRATEGY_CHANGE)\s{0,3}[:=]/g;
 const laterStep = /\bSTEP\s{0,3}(\d{1,6})\s{0,3}:/gi;
 
@@ -142,6 +184,7 @@ const laterStep = /\bSTEP\s{0,3}(\d{1,6})\s{0,3}:/gi;
 function unfold(text: string): readonly string[] {
   if (text.startsWith("{") || text.startsWith("[{") || /^\w{1,20}:\s?\[?\{/.test(text)) return unfoldJson(text);
   const cuts = new Set<number>();
+  if (!mayUnfold.test(text)) return [text];
   const own = readStepHead(text)?.index ?? null;
   if (own !== null) {
     let last = own;
@@ -174,9 +217,10 @@ function unfoldJson(json: string): readonly string[] {
   let opened = false;
   const cut = (to: number): void => {
     const part = text.slice(from, to);
-    if (opened && !finalKeys.test(part)) parts.push(`{${part}}`);
-    else parts.push(...splitMembers(part));
     from = to + 1;
+    if (part === "" || part.trim() === "") return;
+    if (opened && !finalKeys.test(part)) parts.push(`{${part}}`);
+    else for (const member of splitMembers(part)) parts.push(member);
   };
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];

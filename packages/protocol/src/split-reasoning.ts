@@ -27,14 +27,14 @@ const tagNames =
 /** Every quantifier is bounded, so that each place costs a constant. */
 const marks = new RegExp(
   [
-    `(?<tag>(?:<|&lt;)\\s{0,3}(?<slash>/?)\\s{0,3}(?<name>${tagNames})(?:\\s[^<>\\n]{0,200})?\\s{0,3}(?<self>/?)(?:>|&gt;))`,
-    `(?<token><\\|{1,2}\\s{0,2}(?:(?<begin>begin_of_thought|start_thinking|think(?:ing)?|thought)|(?<finish>end_of_thought|end_thinking|/think(?:ing)?|/thought))\\s{0,2}\\|{1,2}>)`,
-    "(?<bracket>\\[(?<bslash>/?)THINK(?:ING)?\\])",
-    "(?<triangle>◁(?<tslash>/?)think▷)",
-    "(?<details><details\\s[^<>\\n]{0,100}type=.?reasoning[^<>\\n]{0,100}>)",
-    "(?<detailsEnd></details>)",
-    "(?<channel><\\|channel\\|?>\\s{0,3}(?<channelName>[A-Za-z]{0,20})(?:[^<\\n]{0,80})(?:<\\|message\\|>)?)",
-    "(?<stop><\\|(?:end|return|call|im_end|eot_id|start)\\|>(?:assistant(?=<\\|channel))?|<channel\\|>)",
+    `(?:<|&lt;)\\s{0,3}\\/?\\s{0,3}(?:${tagNames})(?:\\s[^<>\\n]{0,200})?\\s{0,3}\\/?(?:>|&gt;)`,
+    "<\\|{1,2}\\s{0,2}(?:begin_of_thought|start_thinking|think(?:ing)?|thought|end_of_thought|end_thinking|/think(?:ing)?|/thought)\\s{0,2}\\|{1,2}>",
+    "\\[\\/?THINK(?:ING)?\\]",
+    "◁\\/?think▷",
+    "<details\\s[^<>\\n]{0,100}type=.?reasoning[^<>\\n]{0,100}>",
+    "</details>",
+    "<\\|channel\\|?>\\s{0,3}[A-Za-z]{0,20}[^<\\n]{0,80}(?:<\\|message\\|>)?",
+    "<\\|(?:end|return|call|im_end|eot_id|start)\\|>(?:assistant(?=<\\|channel))?|<channel\\|>",
   ].join("|"),
   "gi",
 );
@@ -100,32 +100,33 @@ function readMarks(text: string): readonly Mark[] {
     const start = match.index;
     const end = start + match[0].length;
     if (text[start - 1] === "`" && text[end] === "`") continue;
-    const mark = markOf(match.groups ?? {});
+    const mark = markOf(match[0].toLowerCase());
     if (mark !== null) found.push({ ...mark, start, end });
   }
   return found;
 }
 
-function markOf(groups: Readonly<Record<string, string | undefined>>): Omit<Mark, "start" | "end"> | null {
-  const opens = (slash: string | undefined): "open" | "close" => (slash === "/" ? "close" : "open");
-  if (groups["tag"] !== undefined) {
-    return groups["self"] === "/" ? null : { kind: opens(groups["slash"]), answers: false, family: "tag" };
+function markOf(text: string): Omit<Mark, "start" | "end"> | null {
+  const mark = (kind: Mark["kind"], family: string, answers = false): Omit<Mark, "start" | "end"> => ({
+    kind,
+    answers,
+    family,
+  });
+  if (text.startsWith("[")) return mark(text.startsWith("[/") ? "close" : "open", "bracket");
+  if (text.startsWith("◁")) return mark(text.startsWith("◁/") ? "close" : "open", "triangle");
+  if (text.startsWith("<details")) return mark("open", "details");
+  if (text === "</details>") return mark("close", "details");
+  if (text.startsWith("<|channel")) {
+    const name = /^<\|channel\|?>\s*([a-z]*)/.exec(text)?.[1] ?? "";
+    return mark("channel", "channel", name === "final" || name === "answer" || name === "response");
   }
-  if (groups["token"] !== undefined)
-    return { kind: groups["begin"] === undefined ? "close" : "open", answers: false, family: "token" };
-  if (groups["bracket"] !== undefined) return { kind: opens(groups["bslash"]), answers: false, family: "bracket" };
-  if (groups["triangle"] !== undefined) return { kind: opens(groups["tslash"]), answers: false, family: "triangle" };
-  if (groups["details"] !== undefined) return { kind: "open", answers: false, family: "details" };
-  if (groups["detailsEnd"] !== undefined) return { kind: "close", answers: false, family: "details" };
-  if (groups["channel"] !== undefined) {
-    const name = (groups["channelName"] ?? "").toLowerCase();
-    return {
-      kind: "channel",
-      answers: name === "final" || name === "answer" || name === "response",
-      family: "channel",
-    };
+  if (text === "<channel|>") return mark("close", "stop");
+  if (text.startsWith("<|")) {
+    if (/^<\|(?:end|return|call|im_end|eot_id|start)\|>/.test(text)) return mark("close", "stop");
+    return mark(/^<\|{1,2}\s*(?:end|\/)/.test(text) ? "close" : "open", "token");
   }
-  return { kind: "close", answers: false, family: "stop" };
+  if (/\/(?:>|&gt;)$/.test(text)) return null;
+  return mark(/^(?:<|&lt;)\s*\//.test(text) ? "close" : "open", "tag");
 }
 
 /** Channel markers whose special tokens a server has stripped: `analysis… assistantfinal…`. */

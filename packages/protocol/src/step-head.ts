@@ -18,6 +18,7 @@ const heads = new RegExp(
 
 /** Reads the beginning of a STEP line (`STEP 1:`, `Step #01 -`, `1단계:`); null where the text has none. */
 export function readStepHead(text: string): StepHead | null {
+  if (!"sS스단제[({<0123456789".includes(text.charAt(0)) || text === "") return null;
   const head = text.slice(0, 60);
   const match = heads.exec(head);
   if (match === null) return null;
