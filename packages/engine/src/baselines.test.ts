@@ -83,7 +83,8 @@ describe.each(sizes)("over up to 200 mazes of size %i", (size) => {
   it("mirage-prone takes traps at its rate with Mirage on, and is the oracle with Mirage off", slow, () => {
     const on = runs("mirage-prone", size, { mazes: 80 });
     const off = runs("mirage-prone", size, { mazes: 80, mirage: false });
-    expect(Math.abs(takenShare(on) - 0.8)).toBeLessThan(0.05);
+    // 80 mazes of size 5 face about 110 traps: two standard errors of their share are 0.08.
+    expect(Math.abs(takenShare(on) - 0.8)).toBeLessThan(0.08);
     expect(off.reduce((sum, { walk }) => sum + walk.trapsTaken, 0)).toBe(0);
     expect(meanOf(off, robustMei)).toBeCloseTo(1, 12);
     const mirageDelta = meanOf(off, robustMei) - meanOf(on, robustMei);
@@ -96,7 +97,7 @@ describe.each(sizes)("over up to 200 mazes of size %i", (size) => {
     "%s earns at most 0.1 in robust",
     slow,
     (solver) => {
-      expect(meanRobust(solver, size, { mazes: 25 })).toBeLessThanOrEqual(0.1);
+      expect(meanRobust(solver, size, { mazes: 40 })).toBeLessThanOrEqual(0.1);
     },
   );
 });

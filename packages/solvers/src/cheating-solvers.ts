@@ -1,11 +1,14 @@
 import {
   type Cell,
-  deadEnds,
   type DecodedMaze,
+  type Direction,
+  deadEnds,
   directionBetween,
+  exitCell,
   findPath,
   openDirections,
   opposite,
+  sameCell,
 } from "@hallumaze/maze";
 
 import { admitDeadEnd, admitLoop, closeJournal, type Log, type LogLine, move, openJournal } from "./journal.ts";
@@ -71,8 +74,8 @@ export const raster: Solver = ({ maze: { size } }) => {
 const pumpStrokes = 20;
 
 /**
- * Goes into the nearest dead end and back, over and over, and calls START a loop each time. Without a dead end it paces
- * over the first passage. SOURCE: goodhart case G22.
+ * Goes into the nearest dead end and back, over and over, and calls START a loop each time. Where every dead end lies
+ * behind EXIT it paces over the first passage. SOURCE: goodhart case G22.
  */
 export const pump: Solver = ({ maze }): Log => {
   const journal = openJournal(maze);
@@ -86,12 +89,12 @@ export const pump: Solver = ({ maze }): Log => {
   return closeJournal(journal);
 };
 
-function wayToNearestDeadEnd(maze: DecodedMaze) {
-  const ways = deadEnds(maze)
+function wayToNearestDeadEnd(maze: DecodedMaze): readonly Direction[] {
+  const exit = exitCell(maze.size);
+  const [nearest] = deadEnds(maze)
     .map((cell) => findPath(maze, [0, 0], cell) ?? [])
-    .filter((path) => path.length > 1)
+    .filter((path) => path.length > 1 && !path.some((cell) => sameCell(cell, exit)))
     .sort((one, other) => one.length - other.length);
-  const [nearest] = ways;
   if (nearest === undefined) return openDirections(maze, [0, 0]).slice(0, 1);
   return nearest.slice(1).flatMap((cell, at) => directionBetween(nearest[at] as Cell, cell) ?? []);
 }
