@@ -1,6 +1,7 @@
+import { createRandom } from "@hallumaze/foundation";
 import type { ProfileScores } from "@hallumaze/metrics";
+import { bootstrapMean, type Interval, wilsonInterval } from "@hallumaze/statistics";
 
-import { bootstrapMean, type Interval, wilson } from "./intervals.ts";
 import { type AnswerKind, answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
 
 /** A mean over mazes, with the trials behind it. */
@@ -13,7 +14,7 @@ export interface Figure {
   readonly missing: number;
 }
 
-/** A figure with a 95 % interval; null bounds where there is no data. */
+/** A figure with a 95 % interval; null bounds where the data supports none: no trial for SR, fewer than two mazes for MEI. */
 export interface IntervalFigure extends Figure {
   readonly low: number | null;
   readonly high: number | null;
@@ -181,7 +182,10 @@ function toRow(entry: Entry, options: LeaderboardOptions): Omit<LeaderboardRow, 
     nonAnswers: nonAnswer,
     cutOffs: cutOff,
     mazes: mazes.length,
-    sr: withInterval({ ...all.sr, mean: answered === 0 ? null : successes / answered }, wilson(successes, answered)),
+    sr: withInterval(
+      { ...all.sr, mean: answered === 0 ? null : successes / answered },
+      wilsonInterval(successes, answered),
+    ),
     meiSeed: withInterval(all.meiSeed, bootstrapOf(entry, "meiSeed", options)),
     meiRobust: withInterval(all.meiRobust, bootstrapOf(entry, "meiRobust", options)),
     bounds: {
@@ -212,14 +216,19 @@ function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** The percentile interval of the mean over mazes; null below two mazes. */
 function bootstrapOf(entry: Entry, name: MetricName, options: LeaderboardOptions): Interval | null {
-  // Sorted by maze, so that the order in which rows came does not move the interval.
-  const mazes = [...entry.mazes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, maze]) => maze.all);
-  return bootstrapMean(mazeMeans(mazes, name), options.replicates ?? 10_000, options.seed ?? "leaderboard");
+  const values = [...entry.mazes].map(([group, { all }]) => ({
+    group,
+    value: all[name].n === 0 ? null : all[name].sum / all[name].n,
+  }));
+  const random = createRandom(options.seed ?? "leaderboard");
+  const { lo, hi } = bootstrapMean(values, { random, resamples: options.replicates ?? 10_000 });
+  return lo === null || hi === null ? null : { lo, hi };
 }
 
 function withInterval(figure: Figure, interval: Interval | null): IntervalFigure {
-  return { ...figure, low: interval?.low ?? null, high: interval?.high ?? null };
+  return { ...figure, low: interval?.lo ?? null, high: interval?.hi ?? null };
 }
 
 /** Both metrics lie in [0, 1]: every missing trial counts 0, then 1. */
