@@ -27,7 +27,7 @@ export async function diffMigrationsToSchema(url: string): Promise<string> {
 
 /** The SQL that leads from the live database to schema.prisma; empty where they agree. */
 export async function diffDatabaseToSchema(url: string): Promise<string> {
-  return diff(url, { tag: "url", url }, schemaDatamodel());
+  return diff(url, { tag: "schemaDatasource", files: schemaFiles(), configDir: prismaFolder }, schemaDatamodel());
 }
 
 type DiffSide = Readonly<Record<string, unknown>>;
@@ -44,7 +44,11 @@ async function diff(url: string, from: DiffSide, to: DiffSide): Promise<string> 
 }
 
 function schemaDatamodel(): DiffSide {
-  return { tag: "schemaDatamodel", files: [{ path: schemaFile, content: readFileSync(schemaFile, "utf8") }] };
+  return { tag: "schemaDatamodel", files: schemaFiles() };
+}
+
+function schemaFiles() {
+  return [{ path: schemaFile, content: readFileSync(schemaFile, "utf8") }];
 }
 
 function listMigrations(): DiffSide {
@@ -77,7 +81,10 @@ interface EngineModule {
   };
 }
 
-async function loadEngine(url: string): Promise<Engine> {
+/** Once a process: the glue keeps views of one instance's memory, and a second instance would be read through them. */
+let loading: Promise<EngineModule> | null = null;
+
+async function loadGlue(): Promise<EngineModule> {
   // The package imports its .wasm as an ES module, which Node does not do unflagged: instantiate it by hand.
   const folder = path.dirname(createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm"));
   const glue = (await import(path.join(folder, "schema_engine_bg.js"))) as EngineModule;
@@ -86,11 +93,17 @@ async function loadEngine(url: string): Promise<Engine> {
   });
   glue.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();
-  const datamodels = [[schemaFile, readFileSync(schemaFile, "utf8")]];
+  return glue;
+}
+
+async function loadEngine(url: string): Promise<Engine> {
+  loading ??= loadGlue();
+  const glue = await loading;
+  const adapter = bindMigrationAwareSqlAdapterFactory(createFactory(url));
   return glue.SchemaEngine.new(
-    { datamodels },
+    { datamodels: [[schemaFile, readFileSync(schemaFile, "utf8")]] },
     () => undefined,
-    bindMigrationAwareSqlAdapterFactory(createFactory(url)),
+    adapter,
   );
 }
 

@@ -7,7 +7,7 @@ import { encodeText } from "./storable-text.ts";
 type OpenTrialMethods = Pick<StorePort, "listPlanned" | "markQueued" | "listOpen" | "listOpenLanes" | "requeue">;
 
 const idsPerStatement = 5000;
-const delayMs = Prisma.sql`greatest(0, ceil(coalesce(extract(epoch FROM t.not_before - clock_timestamp()), 0) * 1000))::float8`;
+const remainingMs = Prisma.sql`greatest(0, ceil(coalesce(extract(epoch FROM t.not_before - clock_timestamp()), 0) * 1000))::float8`;
 
 /** The methods of the store that list and put back what is still to be done. */
 export function createOpenTrialMethods(database: Database): OpenTrialMethods {
@@ -15,7 +15,7 @@ export function createOpenTrialMethods(database: Database): OpenTrialMethods {
     listPlanned: async (sweepId, limit) =>
       isUuid(sweepId)
         ? database.query<OpenTrial>(Prisma.sql`
-            SELECT t.id::text AS "trialId", t.lane, t.generation, ${delayMs} AS "delayMs" FROM trials t
+            SELECT t.id::text AS "trialId", t.lane, t.generation, ${remainingMs} AS "delayMs" FROM trials t
             WHERE t.sweep_id = ${sweepId}::uuid AND t.state = 'planned' AND t.in_grid
             ORDER BY t.lane, t.ordinal, t.id LIMIT ${limit}`)
         : [],
@@ -58,12 +58,12 @@ async function* listOpen(database: Database, lane: string, pageSize: number): As
         ? Prisma.empty
         : Prisma.sql`AND (t.ordinal, t.id) > (${after.ordinal}::int, ${after.trialId}::uuid)`;
     const rows: readonly OpenRow[] = await database.query<OpenRow>(Prisma.sql`
-      SELECT t.id::text AS "trialId", t.lane, t.generation, ${delayMs} AS "delayMs", t.ordinal FROM trials t
+      SELECT t.id::text AS "trialId", t.lane, t.generation, ${remainingMs} AS "delayMs", t.ordinal FROM trials t
       WHERE t.lane = ${lane} AND t.state IN ('planned', 'queued') AND t.in_grid ${beyond}
       ORDER BY t.ordinal, t.id LIMIT ${pageSize}`);
     const last = rows.at(-1);
     if (last === undefined) return;
-    yield rows.map(({ ordinal: _, ...trial }) => trial);
+    yield rows.map(({ trialId, generation, delayMs }) => ({ trialId, lane, generation, delayMs }));
     if (rows.length < pageSize) return;
     after = last;
   }

@@ -23,22 +23,23 @@ interface OrderedRow {
   readonly trialId: string;
   readonly size: number;
   readonly seed: number;
-  readonly group: string;
-  readonly mirage: boolean;
-  readonly language: string;
-  readonly confidence: boolean;
-  readonly repeat: number;
 }
 
-const orderColumns = Prisma.sql`t.alias AS "storedAlias", t.id::text AS "trialId", t.size, t.seed::float8 AS seed, t."group",
-  t.mirage, t.language, t.confidence, t.repeat`;
+const orderColumns = Prisma.sql`t.alias AS "storedAlias", t.id::text AS "trialId", t.size, t.seed::float8 AS seed`;
 
-/** The first three columns are indexed: compared again by themselves, they let Postgres start where the page does. */
-function beyond(row: OrderedRow | null): Prisma.Sql {
-  if (row === null) return Prisma.empty;
-  const start = Prisma.sql`${row.storedAlias}, ${row.size}::int, ${row.seed}::bigint`;
-  const rest = Prisma.sql`${row.group}, ${row.mirage}, ${row.language}, ${row.confidence}, ${row.repeat}::int, ${row.trialId}::uuid`;
-  return Prisma.sql`AND (t.alias, t.size, t.seed) >= (${start}) AND (${order}) > (${start}, ${rest})`;
+/**
+ * The rows after `last`, `pageSize` of them and those that share the last one's alias, size and seed: a page ends where
+ * the indexed columns change, so that the next one starts by the index alone however far into the sweep it is.
+ */
+function pageAfter(sweepId: string, last: OrderedRow | null, pageSize: number, condition: Prisma.Sql): Prisma.Sql {
+  const beyond =
+    last === null
+      ? Prisma.empty
+      : Prisma.sql`AND (t.alias, t.size, t.seed) > (${last.storedAlias}, ${last.size}::int, ${last.seed}::bigint)`;
+  return Prisma.sql`page AS MATERIALIZED (
+    SELECT t.* FROM trials t WHERE t.sweep_id = ${sweepId}::uuid AND ${condition} ${beyond}
+    ORDER BY t.alias, t.size, t.seed FETCH FIRST ${pageSize} ROWS WITH TIES
+  )`;
 }
 
 interface TrialPageRow extends OrderedRow {
@@ -69,14 +70,14 @@ async function* streamTrials(
   let last: TrialPageRow | null = null;
   for (;;) {
     const rows: readonly TrialPageRow[] = await database.query<TrialPageRow>(Prisma.sql`
+      WITH ${pageAfter(sweepId, last, pageSize, Prisma.sql`t.in_grid`)}
       SELECT ${orderColumns}, t.cell_id AS "cellId", s.name AS sweep, t.plan, t.state::text AS state, t.outcome,
         t.tries + t.empty_retries AS tries, t.message, t.source_trial_id::text AS "sourceTrialId",
         e.id IS NOT NULL AS "hasExchange", e.input_tokens AS "inputTokens", e.output_tokens AS "outputTokens",
         e.cached_tokens AS "cachedTokens", e.reasoning_tokens AS "reasoningTokens", e.served_model AS "servedModel",
         e.http_ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
-      FROM trials t JOIN sweeps s ON s.id = t.sweep_id LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
-      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid ${beyond(last)}
-      ORDER BY ${order} LIMIT ${pageSize}`);
+      FROM page t JOIN sweeps s ON s.id = t.sweep_id LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
+      ORDER BY ${order}`);
     if (rows.length === 0) return;
     const found = await findScores(database, rows);
     yield rows.map((row) => toTrialRow(row, found.get(row.trialId)));
@@ -158,6 +159,8 @@ interface ReplyPageRow extends OrderedRow {
   readonly finishReason: StoredReply["finishReason"];
 }
 
+const answered = Prisma.sql`t.in_grid AND t.state = 'done' AND t.accepted_exchange_id IS NOT NULL`;
+
 async function* streamReplies(
   database: Database,
   sweepId: string,
@@ -167,10 +170,9 @@ async function* streamReplies(
   let last: ReplyPageRow | null = null;
   for (;;) {
     const rows: readonly ReplyPageRow[] = await database.query<ReplyPageRow>(Prisma.sql`
+      WITH ${pageAfter(sweepId, last, pageSize, answered)}
       SELECT ${orderColumns}, t.plan, coalesce(e."text", '') AS text, e.finish_reason AS "finishReason"
-      FROM trials t JOIN exchanges e ON e.id = t.accepted_exchange_id
-      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid AND t.state = 'done' ${beyond(last)}
-      ORDER BY ${order} LIMIT ${pageSize}`);
+      FROM page t JOIN exchanges e ON e.id = t.accepted_exchange_id ORDER BY ${order}`);
     if (rows.length === 0) return;
     yield rows.map(({ trialId, plan, text, finishReason }) => ({
       trialId,

@@ -184,9 +184,10 @@ async function findAnswered(
       SELECT i.cell_id AS "cellId", own.id IS NOT NULL AS "isKnown", coalesce(own.state = 'done', false) AS "isDone",
         EXISTS (SELECT 1 FROM trials o WHERE o.cell_id = i.cell_id AND o.state = 'done' AND o.id IS DISTINCT FROM own.id)
           AS "isElsewhere"
-      FROM json_array_elements_text(${JSON.stringify(part)}::json) AS i(cell_id)
+      FROM json_array_elements_text(${JSON.stringify(part)}::json) WITH ORDINALITY AS i(cell_id, position)
       LEFT JOIN sweeps s ON s.name = ${encodeText(sweepName)}
-      LEFT JOIN trials own ON own.sweep_id = s.id AND own.cell_id = i.cell_id`);
+      LEFT JOIN trials own ON own.sweep_id = s.id AND own.cell_id = i.cell_id
+      ORDER BY i.position`);
     for (const row of rows) {
       const cellId = decodeText(row.cellId);
       if (row.isKnown) known.push(cellId);
