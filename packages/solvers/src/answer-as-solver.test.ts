@@ -114,6 +114,19 @@ describe("hint-taker and hint-deaf", () => {
     expect(taker.filter(Boolean).length).toBeLessThan(40);
   });
 
+  it.each(["Continue.", "Please continue from where you are.", "계속하세요."])("take %s for no hint", (neutral) => {
+    const loopers = seeds.filter((seed) => loops(conversation("hint-deaf", seed, neutral)));
+    expect(seeds.filter((seed) => loops(conversation("hint-taker", seed, neutral)))).toEqual(loopers);
+  });
+
+  it.each([
+    "You have been in the same cells before: you are in a loop.",
+    "Look back at your path, drop what you have already tried, and continue.".repeat(2),
+    "같은 칸을 반복하고 있습니다. 계속 탐색하되 경로를 재검토하세요.",
+  ])("take %s for a hint", (hint) => {
+    expect(seeds.filter((seed) => loops(conversation("hint-taker", seed, hint)))).toEqual([]);
+  });
+
   it("differ once a hint has come: one gets out, the other keeps looping", () => {
     expect(seeds.filter((seed) => loops(conversation("hint-taker", seed, hint)))).toEqual([]);
     expect(seeds.filter((seed) => loops(conversation("hint-deaf", seed, hint))).length).toBeGreaterThan(20);

@@ -32,7 +32,12 @@ function circle({ maze }: Task, { random }: Means): Log {
   return closeJournal(journal);
 }
 
-/** A hint speaks of loops or repeated cells; a neutral request to go on does not. */
+/**
+ * Anything said after the first answer is a hint, but for a bare request to go on (the shadow turn of group A): one short
+ * sentence that asks to continue and names nothing that went wrong.
+ */
 function isHint(followUp: string | null): boolean {
-  return followUp !== null && /loop|repeat|again|visited|루프|반복|방문|순환|다시/iu.test(followUp);
+  if (followUp === null) return false;
+  const asksToGoOn = /continue|go on|carry on|계속|이어/iu.test(followUp) && followUp.trim().length <= 80;
+  return !asksToGoOn || /loop|repeat|visited|stuck|루프|반복|방문|순환|되풀이/iu.test(followUp);
 }
