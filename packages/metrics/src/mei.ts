@@ -20,10 +20,10 @@ export const meiMax = 0.9;
  * SOURCE: seed, section 6; benchmark specification, section 6.
  */
 export function metacognitiveEscapeIndex(parts: MeiParts): number {
-  return Math.max(0, Math.min(1, weighMei(parts)));
+  return Math.max(0, Math.min(1, tenthsOfMei(parts) / 10));
 }
 
-/** The weighted sum behind MEI, -0.1 … 0.9, before it is clamped. */
-export function weighMei({ hrr, f, l, hc }: MeiParts): number {
-  return 0.4 * hrr + 0.3 * f + 0.2 * l - 0.1 * Math.min(1, hc / 10);
+/** The weighted sum behind MEI in tenths, -1 … 9, before it is clamped. Whole weights keep the maximum exact. */
+export function tenthsOfMei({ hrr, f, l, hc }: MeiParts): number {
+  return 4 * hrr + 3 * f + 2 * l - Math.min(1, hc / 10);
 }

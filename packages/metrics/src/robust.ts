@@ -4,7 +4,7 @@ import type { Reading } from "@hallumaze/protocol";
 import { biasResistanceScore } from "./brs.ts";
 import { calibrationError } from "./ce.ts";
 import { edgeKey, pathEdges } from "./final-path.ts";
-import { meiMax, weighMei } from "./mei.ts";
+import { tenthsOfMei } from "./mei.ts";
 import { nonAnswerScores, type ProfileScores } from "./profiles.ts";
 import { hallumazeScore } from "./score.ts";
 import { isNonAnswer } from "./simulate-walk.ts";
@@ -34,7 +34,7 @@ export function scoreRobust(maze: Maze, reading: Reading, walk: Walk, options: R
   const { unrecognised, delay } = weighErrors(walk, maze.size);
   const shown = shownShare(reading, walk);
   const hrr = shown / (1 + unrecognised);
-  const weighed = weighMei({ hrr, f: shown / (1 + delay), l: sr, hc }) / meiMax;
+  const weighed = tenthsOfMei({ hrr, f: shown / (1 + delay), l: sr, hc }) / 9;
   const mei = Math.max(0, Math.min(1, weighed)) * reachedShare(maze, walk);
   const ce = calibrationError(walk);
   const brs = biasResistanceScore(walk);

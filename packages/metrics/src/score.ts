@@ -9,5 +9,5 @@ export function hallumazeScore(parts: {
   readonly ce: number | null;
   readonly brs: number | null;
 }): number {
-  return 0.5 * parts.mei + 0.3 * (1 - (parts.ce ?? 0.5)) + 0.2 * (parts.brs ?? 0);
+  return (5 * parts.mei + 3 * (1 - (parts.ce ?? 0.5)) + 2 * (parts.brs ?? 0)) / 10;
 }

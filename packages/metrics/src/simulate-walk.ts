@@ -4,7 +4,7 @@ import type { Attempt, Reading } from "@hallumaze/protocol";
 import { judgeClaims } from "./claims.ts";
 import { attemptsOfPath, escapes, findPathErrors, pathEdges } from "./final-path.ts";
 import { isIllegal, isJudged, type Relocation, type Walk, type WalkStep } from "./walk.ts";
-import { startWalker, takeAttempt, type Walker } from "./walker.ts";
+import { type StepDraft, startWalker, takeAttempt, type Walker } from "./walker.ts";
 
 /** What the walk needs to know beside maze and reading. */
 export interface WalkOptions {
@@ -22,10 +22,8 @@ export interface WalkOptions {
 export function simulateWalk(maze: Maze, reading: Reading, options: WalkOptions = {}): Walk {
   const { source, attempts } = attemptsOf(reading);
   const walker = startWalker(maze, { mirage: options.mirage ?? true, isPath: source === "finalPath" });
-  const steps = settleConfidence(
-    attempts.map((attempt, at) => takeAttempt(walker, attempt, at)),
-    attempts,
-  );
+  const steps = attempts.map((attempt, at) => takeAttempt(walker, attempt, at));
+  settleConfidence(steps, attempts);
   const errors = countErrors(maze, reading, source, steps, walker);
   const { backtracks, premature } = walker.backtracks.counts();
   const traps = walker.traps.counts();
@@ -73,14 +71,20 @@ export function isNonAnswer({ outcome, attempts, finalPath, gaveUp }: Reading): 
 }
 
 /** Lets each line's confidence count once: on its illegal attempt, which the confidence was wrong about, or on its first. */
-function settleConfidence(steps: readonly WalkStep[], attempts: readonly Attempt[]): readonly WalkStep[] {
-  const carriers = new Map<number, number>();
+function settleConfidence(steps: readonly StepDraft[], attempts: readonly Attempt[]): void {
+  let carrier: StepDraft | null = null;
+  let carrierLine = -1;
   for (const [at, step] of steps.entries()) {
+    if (!isJudged(step)) continue;
     const line = attempts[at]?.line ?? at;
-    if (isJudged(step) && (!carriers.has(line) || isIllegal(step))) carriers.set(line, at);
+    if (carrier !== null && line === carrierLine) {
+      if (!isIllegal(step)) continue;
+      carrier.confidenceCounts = false;
+    }
+    step.confidenceCounts = true;
+    carrier = step;
+    carrierLine = line;
   }
-  const carrying = new Set(carriers.values());
-  return steps.map((step, at) => ({ ...step, confidenceCounts: carrying.has(at) }));
 }
 
 type Errors = Pick<Walk, "hc" | "wallAttempts" | "outOfGridAttempts" | "teleports" | "finalPathErrors" | "fhr">;

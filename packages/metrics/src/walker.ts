@@ -1,4 +1,4 @@
-import { type Cell, cellAt, cellIndex, type Direction, inGrid, type Maze, sameCell } from "@hallumaze/maze";
+import { type Cell, cellIndex, type Direction, inGrid, type Maze, sameCell } from "@hallumaze/maze";
 import type { Attempt } from "@hallumaze/protocol";
 
 import { type BacktrackCounter, countBacktracks } from "./backtracks.ts";
@@ -38,6 +38,9 @@ export interface Walker extends Standing {
   solutionMovesReached: number;
 }
 
+/** A step that is still being written. */
+export type StepDraft = { -readonly [Field in keyof WalkStep]: WalkStep[Field] };
+
 /** Puts a walker on START. */
 export function startWalker(maze: Maze, options: { readonly mirage: boolean; readonly isPath: boolean }): Walker {
   const tree = mazeTree(maze);
@@ -71,7 +74,7 @@ export function startWalker(maze: Maze, options: { readonly mirage: boolean; rea
  * Takes one attempt (number `at`, 0-based) and says what it was. Which line of a walk carries its confidence is not known
  * yet: `confidenceCounts` is false.
  */
-export function takeAttempt(walker: Walker, attempt: Attempt, at: number): WalkStep {
+export function takeAttempt(walker: Walker, attempt: Attempt, at: number): StepDraft {
   if (walker.hasEscaped) return inertStep(walker, attempt, "afterExit", false);
   if (attempt.line === walker.blockedLine) return inertStep(walker, attempt, "skipped", false);
   const claimed = attempt.from ?? walker.position;
@@ -83,51 +86,48 @@ export function takeAttempt(walker: Walker, attempt: Attempt, at: number): WalkS
   const relocation = relocate(walker, claimed, at);
   // The way back to START belongs to neither pass.
   if (restarts) walker.loops.newPass();
-  const grounded = isGrounded(walker);
-  const start = { index: attempt.index, confidence: attempt.confidence, confidenceCounts: false, grounded };
+  const step = inertStep(walker, attempt, "malformed", false);
+  step.relocation = relocation;
   if (move.move === "jump") {
     const jump = relocate(walker, move.target, at);
     if (jump === "teleport") walker.blockedLine = attempt.line;
-    return { ...start, ...nowhere, kind: "malformed", relocation: worse(relocation, jump), to: shownPosition(walker) };
-  }
-
-  const from = inGrid(walker.maze.size, claimed) ? claimed : null;
-  const kind = judgeStep(walker.maze, claimed, move.dir);
-  const repeatsEdge = kind === "ok" && goTo(walker, move.dir, move.target, at);
-  if (kind === "wall" || kind === "outOfGrid") bump(walker, move.dir, move.target, attempt.line);
-  if (kind === "malformed") landOn(walker, move.target, at);
-  return {
-    ...start,
-    kind,
-    relocation,
-    from,
-    to: shownPosition(walker),
-    dir: move.dir,
-    isDecision: from !== null && isDecision(walker, from),
-    onRoute: from !== null && walker.tree.route[cellIndex(walker.maze.size, from)] === move.dir,
-    contradiction: false,
-    repeatsEdge,
-  };
+    step.relocation = worse(relocation, jump);
+    step.dir = null;
+  } else tryStep(walker, step, move.dir, move.target, at, attempt.line);
+  step.to = shownPosition(walker);
+  return step;
 }
 
-const nowhere = { from: null, dir: null, isDecision: false, onRoute: false, contradiction: false, repeatsEdge: false };
+/** Tries a single step from where the log stands and notes on `step` what came of it. */
+function tryStep(walker: Walker, step: StepDraft, dir: Direction, target: Cell, at: number, line: number): void {
+  const { maze, tree, position } = walker;
+  step.dir = dir;
+  step.kind = judgeStep(maze, position, dir);
+  if (step.kind === "malformed") return landOn(walker, target, at);
+  const from = cellIndex(maze.size, position);
+  step.from = position;
+  step.isDecision = (tree.onward[from] ?? 0) > 1;
+  step.onRoute = tree.route[from] === dir;
+  if (step.kind === "ok") step.repeatsEdge = goTo(walker, dir, target, at);
+  else bump(walker, dir, target, line);
+}
 
-/** A step that changes nothing. */
-function inertStep(walker: Walker, attempt: Attempt, kind: MoveKind, contradiction: boolean): WalkStep {
-  const { index, dir, confidence } = attempt;
-  const to = shownPosition(walker);
-  const grounded = isGrounded(walker);
+/** A step that changes nothing. The literal names every field: copying objects took most of a walk's time. */
+function inertStep(walker: Walker, attempt: Attempt, kind: MoveKind, contradiction: boolean): StepDraft {
   return {
-    ...nowhere,
     kind,
     relocation: null,
-    to,
-    dir,
-    grounded,
-    confidence,
+    from: null,
+    to: shownPosition(walker),
+    dir: attempt.dir,
+    grounded: isGrounded(walker),
+    confidence: attempt.confidence,
     confidenceCounts: false,
-    index,
+    isDecision: false,
+    onRoute: false,
+    index: attempt.index,
     contradiction,
+    repeatsEdge: false,
   };
 }
 
@@ -229,11 +229,7 @@ function bump(walker: Walker, dir: Direction, target: Cell, line: number): void 
 }
 
 function isGrounded({ maze, cell, position }: Walker): boolean {
-  return sameCell(position, cellAt(maze.size, cell));
-}
-
-function isDecision({ maze, tree }: Walker, from: Cell): boolean {
-  return (tree.onward[cellIndex(maze.size, from)] ?? 0) > 1;
+  return inGrid(maze.size, position) && cellIndex(maze.size, position) === cell;
 }
 
 function shownPosition({ maze, position }: Walker): Cell | null {
