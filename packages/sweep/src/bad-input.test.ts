@@ -37,6 +37,7 @@ describe("a spec that cannot be used names the place and the mend", () => {
       'sweep.yaml:5:10 repeats: expected a number, got "two"; it takes a whole number from 1',
     ],
     ["a boolean of YAML 1.1", spec("mirage: yes"), 'mirage: wrong value "yes"; write true without quotes'],
+    ["a name that reads as a number", "name: 2024\nmodels: [sim/oracle]\n", 'got 2024; write it in quotes: "2024"'],
     ["a size of 2", spec("").replace("[5]", "[5, 2]"), "sweep.yaml:4:12 sizes[1]: must be at least 3, got 2"],
     ["a size of 1000", spec("").replace("[5]", "[1000]"), "sweep.yaml:4:9 sizes[0]: must be at most 101, got 1000"],
     ["a negative seed", spec("").replace("[1, 2]", "[-7]"), "sweep.yaml:3:9 seeds[0]: must be at least 0, got -7"],

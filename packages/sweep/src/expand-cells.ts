@@ -1,5 +1,5 @@
 import { canonicalJson, contentId, sha256Hex } from "@hallumaze/foundation";
-import type { Language } from "@hallumaze/protocol";
+import { type Language, promptVersion } from "@hallumaze/protocol";
 
 import type { Cell, CellPlan, Group } from "./cell-plan.ts";
 import { tokenLimitFor } from "./read-models.ts";
@@ -8,9 +8,6 @@ import type { ExcludeRule, ModelSpec, SeedRange, SweepSpec } from "./spec.ts";
 
 /** The most cells that one sweep may have, before `exclude`. */
 export const MAX_CELLS = 10_000_000;
-
-/** The prompt version of each language. SOURCE: spec of the prompt, v1.1. */
-const PROMPT_VERSIONS: Readonly<Record<Language, string>> = { ko: "v1.1-ko", en: "v1.1-en" };
 
 /** The parts of a spec that span its grid. */
 export type GridSpec = Omit<SweepSpec, "limits" | "budgetUsd" | "judge" | "retries">;
@@ -89,7 +86,7 @@ function planOf(spec: GridSpec, condition: Condition, repeat: number, rehearsal:
     temperature: model.temperature,
     params: model.params,
     maxTokens: tokenLimitFor(model.maxTokens, size),
-    promptVersion: PROMPT_VERSIONS[language],
+    promptVersion: promptVersion(language),
     generator: spec.generator,
     placement: spec.placement,
     seed: 0,

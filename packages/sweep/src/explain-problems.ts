@@ -132,7 +132,8 @@ function explainValue(issue: ZodIssue, path: SpecPath, value: Json): Problem {
       return { path, message: `${got} is not valid`, ...suggestion };
     }
     case "invalid_type": {
-      const mend = suggest(takes(path), yesOrNo(value));
+      const quoted = issue.expected === "string" && typeof value === "number" ? `write it in quotes: "${value}"` : null;
+      const mend = suggest(takes(path), yesOrNo(value) ?? quoted);
       return { path, message: `expected ${typeInWords(issue.expected)}, got ${got}`, ...mend };
     }
     default:
