@@ -39,15 +39,17 @@ export async function startConsumer(context: ConsumerContext): Promise<Consumer>
       const ended = runHandler(job, abort.signal, context);
       const entry: Running = { abort, ended, worker: opened };
       running.add(entry);
-      let result: DeliveryResult | null;
+      let result: HandlerEnd;
       try {
         result = await ended;
       } finally {
         running.delete(entry);
         if (entry.worker !== worker) worker.setConcurrency(Math.max(1, concurrency - countOthers(running, worker)));
       }
-      if (result === null) await giveBack(job, token);
-      else if (result.kind === "again") await putOff(job, token, result.afterMs);
+      if (result.kind === "aborted") await giveBack(job, token);
+      if (result.kind === "again") await putOff(job, token, result.afterMs);
+      // BullMQ stores the message and stack of what is thrown; a NUL there wedges the job on Postgres. So it gets ours.
+      if (result.kind === "threw") throw new Error("the handler threw");
     });
     return opened;
   };
@@ -86,12 +88,14 @@ interface Running {
   readonly worker: LaneWorker;
 }
 
-/** Null where the handler was aborted and has nothing to say. */
+/** What became of a delivery. Thrown errors are reported before and go no further. */
+type HandlerEnd = DeliveryResult | { readonly kind: "aborted" } | { readonly kind: "threw" };
+
 async function runHandler(
   job: Job<unknown, void>,
   signal: AbortSignal,
   { handle, queueName, settings, report }: ConsumerContext,
-): Promise<DeliveryResult | null> {
+): Promise<HandlerEnd> {
   const delivery = readPayload(job.data);
   if (delivery === null) {
     report(
@@ -106,7 +110,7 @@ async function runHandler(
   try {
     return await handle(delivery, signal);
   } catch (error) {
-    if (signal.aborted) return null;
+    if (signal.aborted) return { kind: "aborted" };
     const failure = new QueueError(
       "queue-handler",
       `A handler of ${queueName} threw: ${describe(error)}. The delivery comes again.`,
@@ -117,8 +121,7 @@ async function runHandler(
       },
     );
     report(failure);
-    // BullMQ stores the message and stack of what is thrown; a NUL there wedges the job on Postgres. So it gets ours.
-    throw new Error("handler threw");
+    return { kind: "threw" };
   }
 }
 

@@ -6,6 +6,10 @@ export type QueueErrorCode =
   | "queue-unreachable"
   /** The back end answered and refused: wrong password, no memory, no right to write. */
   | "queue-refused"
+  /** The back end failed in a way that is neither. Retry. */
+  | "queue-failed"
+  /** A worker lost its hold on a delivery, after a long pause or a lost connection; it is delivered again. */
+  | "queue-lock"
   /** A URL that cannot be used. */
   | "queue-config"
   /** A lane, delivery or number that no caller should have sent. */
@@ -58,24 +62,42 @@ export function toQueueError(cause: unknown, url: string): QueueError {
   if (cause instanceof QueueError) return cause;
   const reason = redactText(describe(cause), url);
   const address = redactUrl(url);
-  const refused =
-    /WRONGPASS|NOAUTH|NOPERM|OOM |READONLY|MISCONF|invalid username-password|permission denied|authentication failed/i;
-  if (refused.test(reason)) {
+  if (lostLock.test(reason)) {
+    // The reason names the job: in the message, each one would be an error of its own kind.
     return new QueueError(
-      "queue-refused",
-      `The queue at ${address} refused the request: ${reason}. Check its password, rights and memory.`,
-      {
-        retry: /OOM |READONLY|MISCONF/.test(reason),
-        context: { address },
-      },
+      "queue-lock",
+      `A worker of the queue at ${address} lost its hold on a delivery; it is delivered again.`,
+      { retry: true, context: { address, reason } },
     );
   }
+  const code = unreachable.test(reason) ? "queue-unreachable" : refused.test(reason) ? "queue-refused" : "queue-failed";
   return new QueueError(
-    "queue-unreachable",
-    `The queue at ${address} cannot be reached: ${reason}. Check that the server runs and that the address is right.`,
-    { retry: true, context: { address } },
+    code,
+    `The queue at ${address} ${outcomes[code]}`.replace("%s", () => reason),
+    {
+      // A wrong password stays wrong; a full server gets room.
+      retry: code !== "queue-refused" || /OOM |READONLY|MISCONF/.test(reason),
+      context: { address },
+    },
   );
 }
+
+const outcomes = {
+  "queue-unreachable": "cannot be reached: %s. Check that the server runs and that the address is right.",
+  "queue-refused": "refused the request: %s. Check its password, rights and memory.",
+  "queue-failed": "failed: %s.",
+} as const;
+
+// What BullMQ 6.7.0 says on Redis and on Postgres (classes/finished-errors.ts, classes/lock-manager.ts).
+const lostLock =
+  /could not renew lock|missing lock|missing key for job|not in the active state|lock mismatch|not active/i;
+
+// Node's codes, then the sentences of ioredis 6, pg 8 and PostgreSQL.
+const unreachable =
+  /\bE(?:CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET)|connection (?:is closed|terminated|ended)|terminating connection|time(?:d )?out|no answer within|max retries per request|socket|\b(?:starting up|shutting down|LOADING)\b/i;
+
+const refused =
+  /WRONGPASS|NOAUTH|NOPERM|OOM |READONLY|MISCONF|invalid username-password|permission denied|authentication failed|does not exist/i;
 
 /** Settles as `promise` does, or rejects with `queue-unreachable` after `timeoutMs`. The promise itself is left to run. */
 export async function withinDeadline<T>(promise: Promise<T>, timeoutMs: number, url: string): Promise<T> {
@@ -93,16 +115,24 @@ export async function withinDeadline<T>(promise: Promise<T>, timeoutMs: number, 
   }
 }
 
-/** One line about anything thrown: printable, without NUL or lone surrogates, at most 500 characters. */
-export function describe(cause: unknown): string {
-  const text = cause instanceof Error ? messageOf(cause) : typeof cause === "string" ? cause : "an unknown error";
+/** One line about anything thrown: printable, without NUL or lone surrogates, at most 500 characters. Never throws. */
+export function describe(thrown: unknown): string {
   // Cut first: a cut through a pair leaves a lone surrogate.
-  const printable = text
+  const line = textOf(thrown)
     .slice(0, 500)
     .replaceAll(/\p{Cs}/gu, "\u{fffd}")
     .replaceAll(/\p{Cc}+/gu, " ")
     .trim();
-  return printable === "" ? "an error without a message" : printable;
+  return line === "" ? "an error without a message" : line;
+}
+
+function textOf(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown;
+  try {
+    return thrown instanceof Error ? messageOf(thrown) : "an unknown error";
+  } catch {
+    return "an unknown error";
+  }
 }
 
 /** A refused connection to several addresses is an AggregateError with an empty message. */

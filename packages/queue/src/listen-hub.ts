@@ -76,7 +76,7 @@ async function openShared(client: Client, onLost: () => void): Promise<SharedCon
     clearInterval(heartbeat);
     onLost();
     void client.end().catch(() => undefined);
-    for (const view of [...views]) {
+    for (const view of views) {
       if (view.listenerCount("error") > 0) view.emit("error", error);
     }
     views.clear();

@@ -72,9 +72,11 @@ function createPort(
   return {
     enqueue: async (lane, items) => {
       const queue = queueOf(lane);
-      const jobs = items.map(toJob);
-      for (let from = 0; from < jobs.length; from += chunkSize) {
-        await withinDeadline(queue.addBulk(jobs.slice(from, from + chunkSize)), settings.requestTimeoutMs, backEnd.url);
+      // All are checked before the first is sent, and a chunk's jobs are made when their turn comes.
+      for (const item of items) toJob(item);
+      for (let from = 0; from < items.length; from += chunkSize) {
+        const jobs = items.slice(from, from + chunkSize).map(toJob);
+        await withinDeadline(queue.addBulk(jobs), settings.requestTimeoutMs, backEnd.url);
       }
     },
     consume: async (lane, concurrency, handle) => {

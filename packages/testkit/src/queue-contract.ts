@@ -201,7 +201,7 @@ function describeDelivery(guarantee: Guarantee): void {
     await on.consume(4, async (delivery) => {
       const isFirst = !recorder.ids().includes(`${delivery.trialId}/0`);
       recorder.note(delivery);
-      if (isFirst) throw hostile[Number(delivery.trialId)];
+      if (isFirst) return Promise.reject(hostile[Number(delivery.trialId)]);
       return done;
     });
     await recorder.reach(8, 20_000);
