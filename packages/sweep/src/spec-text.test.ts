@@ -124,5 +124,5 @@ describe("readSpecText", () => {
       }),
       { seed: 2002, numRuns: 1000 },
     );
-  });
+  }, 20_000);
 });
