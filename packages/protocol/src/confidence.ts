@@ -131,7 +131,7 @@ export function readConfidenceEntries(
   let at = 0;
   let partial = false;
   // One bracket with two numbers is a list of two values; several are pairs of step and value.
-  const pattern = [...text.matchAll(pairs)].length > 1 ? pairEntry : entry;
+  const pattern = text.includes(",") && [...text.matchAll(pairs)].length > 1 ? pairEntry : entry;
   while (at < text.length) {
     if (text[at] === "…" || text[at] === "⋯" || text.startsWith("...", at)) partial = true;
     const starts = /[\ds스단-]/i.test(text[at] ?? "") && !/[A-Za-z0-9가-힣.]/.test(text[at - 1] ?? " ");

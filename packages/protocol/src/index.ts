@@ -12,3 +12,4 @@ export type {
   ReadingMode,
   ReadingOutcome,
 } from "./reading.ts";
+export { promptStyle, type ReplyLine, type ReplyLog, type ReplyStyle, renderReply } from "./render-reply.ts";

@@ -184,6 +184,7 @@ function readConfidenceLog(log: Log, lines: readonly Line[], at: number, start: 
       if (line.ruled) continue;
       if (text === "" || !isEntries(text)) break;
     }
+    if (log.entries.length >= maxAttempts) continue;
     const { entries, partial } = readConfidenceEntries(text, step);
     if (/conf\d|step[nN]|:\s?XX/i.test(text) && entries.length === 0) log.echoes += 1;
     else if (partial) log.partialConfidenceLog = true;
@@ -200,6 +201,7 @@ function isEntries(text: string): boolean {
 
 /** Reads one JSON object as a step, or as a claim. */
 function readObject(log: Log, line: Line): void {
+  if (log.capped) return;
   const values = new Map<Role, string>();
   for (const member of splitMembers(line.text.replace(/^\{|\}$/g, ""))) {
     const key = readKeyed(member);

@@ -33,6 +33,10 @@ const pathWords = new Set(
   "start exit end goal finish to then 시작 시작점 출발 출발점 출구 도착 도착점 목표 에서 로 으로".split(" "),
 );
 
+/** What stands beyond this on one line is not read, nor are cells beyond the most that a walk may have. */
+const maxLineLength = 400_000;
+const maxCells = 20_001;
+
 interface Reader {
   readonly cells: Cell[];
   readonly moves: Direction[];
@@ -85,7 +89,7 @@ function kindOf(reader: Reader): PathCandidate["kind"] {
 
 /** Whether a line goes on with the path: it does if an arrow leads over, or if it is nothing but path. */
 function continuesPath(reader: Reader, text: string): boolean {
-  const tokens = scanTokens(text, { barePairs: true });
+  const tokens = scanTokens(text.slice(0, maxLineLength), { barePairs: true });
   const [first] = tokens;
   if (first === undefined) return false;
   if (reader.cells.length === 0) {
@@ -133,7 +137,8 @@ function isPathToken(token: Token): boolean {
 }
 
 /** Takes a line's cells up to the first text that is no path: `on` where all of it was, `stop` where not. */
-function takeLine(reader: Reader, text: string, leads: boolean): "on" | "stop" | "giveUp" {
+function takeLine(reader: Reader, whole: string, leads: boolean): "on" | "stop" | "giveUp" {
+  const text = whole.slice(0, maxLineLength);
   const tokens = scanTokens(text, { barePairs: true });
   const firstCell = tokens.findIndex((token) => token.kind === "cell" || token.kind === "placeholder");
   if (leads && reader.cells.length === 0) {
@@ -145,6 +150,7 @@ function takeLine(reader: Reader, text: string, leads: boolean): "on" | "stop" |
   }
   for (const token of firstCell > 0 && reader.cells.length === 0 ? tokens.slice(firstCell) : tokens) {
     if (token.kind === "cell") {
+      if (reader.cells.length >= maxCells) return "stop";
       reader.cells.push(token.cell);
       reader.open = false;
     } else if (token.kind === "placeholder") reader.echo = true;

@@ -92,6 +92,7 @@ function choosePath(
     flags.add("multipleFinal");
   const last = candidates.findLast((candidate) => candidate.kind === "path" || candidate.kind === "giveUp");
   if (last === undefined) return { cells: null, gaveUp: false };
+  if (last.cells.length > maxAttempts) flags.add("capped");
   return last.kind === "giveUp" ? { cells: null, gaveUp: true } : { cells: last.cells, gaveUp: false };
 }
 

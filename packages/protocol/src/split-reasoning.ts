@@ -96,37 +96,58 @@ function closes(open: Mark, mark: Mark): boolean {
 
 function readMarks(text: string): readonly Mark[] {
   const found: Mark[] = [];
-  for (const match of text.matchAll(marks)) {
-    const start = match.index;
-    const end = start + match[0].length;
+  marks.lastIndex = 0;
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    const [written] = match;
+    const [start, end] = [match.index, match.index + written.length];
     if (text[start - 1] === "`" && text[end] === "`") continue;
-    const mark = markOf(match[0].toLowerCase());
-    if (mark !== null) found.push({ ...mark, start, end });
+    // `<think/>` opens nothing.
+    if (written.endsWith("/>") || written.endsWith("/&gt;")) continue;
+    found.push({ start, end, ...classify(written) });
   }
   return found;
 }
 
-function markOf(text: string): Omit<Mark, "start" | "end"> | null {
-  const mark = (kind: Mark["kind"], family: string, answers = false): Omit<Mark, "start" | "end"> => ({
-    kind,
-    answers,
-    family,
-  });
-  if (text.startsWith("[")) return mark(text.startsWith("[/") ? "close" : "open", "bracket");
-  if (text.startsWith("◁")) return mark(text.startsWith("◁/") ? "close" : "open", "triangle");
-  if (text.startsWith("<details")) return mark("open", "details");
-  if (text === "</details>") return mark("close", "details");
+type Class = Pick<Mark, "kind" | "family" | "answers">;
+
+const classes: Readonly<Record<string, Class>> = {
+  tag: { kind: "open", family: "tag", answers: false },
+  tagEnd: { kind: "close", family: "tag", answers: false },
+  token: { kind: "open", family: "token", answers: false },
+  tokenEnd: { kind: "close", family: "token", answers: false },
+  bracket: { kind: "open", family: "bracket", answers: false },
+  bracketEnd: { kind: "close", family: "bracket", answers: false },
+  triangle: { kind: "open", family: "triangle", answers: false },
+  triangleEnd: { kind: "close", family: "triangle", answers: false },
+  details: { kind: "open", family: "details", answers: false },
+  detailsEnd: { kind: "close", family: "details", answers: false },
+  channel: { kind: "channel", family: "channel", answers: false },
+  answer: { kind: "channel", family: "channel", answers: true },
+  stop: { kind: "close", family: "stop", answers: false },
+} satisfies Record<string, Class>;
+
+function classify(written: string): Class {
+  return classes[className(written.toLowerCase())] ?? unknownMark;
+}
+
+const unknownMark: Class = { kind: "close", family: "stop", answers: false };
+
+function className(text: string): string {
+  const ends = /^(?:.|&lt;)\s{0,3}\//s.test(text);
+  if (text.startsWith("[")) return ends ? "bracketEnd" : "bracket";
+  if (text.startsWith("◁")) return ends ? "triangleEnd" : "triangle";
+  if (text === "<channel|>") return "stop";
   if (text.startsWith("<|channel")) {
     const name = /^<\|channel\|?>\s*([a-z]*)/.exec(text)?.[1] ?? "";
-    return mark("channel", "channel", name === "final" || name === "answer" || name === "response");
+    return name === "final" || name === "answer" || name === "response" ? "answer" : "channel";
   }
-  if (text === "<channel|>") return mark("close", "stop");
   if (text.startsWith("<|")) {
-    if (/^<\|(?:end|return|call|im_end|eot_id|start)\|>/.test(text)) return mark("close", "stop");
-    return mark(/^<\|{1,2}\s*(?:end|\/)/.test(text) ? "close" : "open", "token");
+    if (/^<\|(?:end|return|call|im_end|eot_id|start)\|>/.test(text)) return "stop";
+    return /^<\|{1,2}\s*(?:end|\/)/.test(text) ? "tokenEnd" : "token";
   }
-  if (/\/(?:>|&gt;)$/.test(text)) return null;
-  return mark(/^(?:<|&lt;)\s*\//.test(text) ? "close" : "open", "tag");
+  if (text.startsWith("<details")) return "details";
+  if (text === "</details>") return "detailsEnd";
+  return ends ? "tagEnd" : "tag";
 }
 
 /** Channel markers whose special tokens a server has stripped: `analysis… assistantfinal…`. */
