@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { pidExists, readProcStat } from "../process-identity.ts";
+import { openEmbeddedPostgres } from "./open-embedded-postgres.ts";
+
+const clientScript = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../test/embedded-client.ts");
+const tsx = createRequire(import.meta.url).resolve("tsx");
+const settings = { fsync: "off" };
+
+let home: string;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), "hallumaze-embedded-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  // Whatever a test has left running is joined and, by its last client, stopped.
+  await (await openEmbeddedPostgres({ home, settings })).close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+interface Client {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly dataFolder: string;
+  readonly connections: string;
+  readonly leave: () => Promise<void>;
+}
+
+async function startClient(folder: string = home): Promise<Client> {
+  const child = spawn(process.execPath, ["--import", tsx, clientScript, folder], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  children.push(child);
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const told = JSON.parse(line) as Omit<Client, "child" | "leave">;
+  return {
+    child,
+    ...told,
+    leave: async () => {
+      const ended = once(child, "exit");
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+async function query(url: string, sql: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function isRunning(pid: number): boolean {
+  return pidExists(pid) && readProcStat(pid)?.state !== "Z";
+}
+
+describe("openEmbeddedPostgres", () => {
+  it("lets three processes that start cold at once share one server, which the last to leave stops", async () => {
+    const clients = await Promise.all([startClient(), startClient(), startClient()]);
+    const pid = clients[0]?.pid ?? 0;
+    expect(clients.map((client) => client.pid)).toEqual([pid, pid, pid]);
+    expect(clients[0]?.connections).toBe("200");
+    await clients[0]?.leave();
+    await clients[1]?.leave();
+    expect(isRunning(pid)).toBe(true);
+    await clients[2]?.leave();
+    expect(isRunning(pid)).toBe(false);
+    expect(readdirSync(path.join(home, "clients"))).toEqual([]);
+  });
+
+  it("does not count a client that was killed", async () => {
+    const killed = await startClient();
+    const server = await openEmbeddedPostgres({ home, settings });
+    await kill(killed.child);
+    expect(server.pid).toBe(killed.pid);
+    await server.close();
+    expect(isRunning(server.pid)).toBe(false);
+  });
+
+  it("joins the server that a killed client has left running, and stops it as the last", async () => {
+    const killed = await startClient();
+    await kill(killed.child);
+    expect(isRunning(killed.pid)).toBe(true);
+    const server = await openEmbeddedPostgres({ home, settings });
+    expect(server.pid).toBe(killed.pid);
+    await server.close();
+    await server.close();
+    expect(isRunning(killed.pid)).toBe(false);
+  });
+
+  it("starts a killed server again with everything that was committed", async () => {
+    const first = await openEmbeddedPostgres({ home, settings });
+    await query(first.url, "CREATE TABLE kept AS SELECT 7 AS value");
+    process.kill(first.pid, "SIGKILL");
+    const second = await openEmbeddedPostgres({ home, settings });
+    expect(second.pid).not.toBe(first.pid);
+    expect(await query(second.url, "SELECT value FROM kept")).toEqual([{ value: 7 }]);
+    // The first client's server is gone, so that it no longer holds the second: but it may still leave.
+    await second.close();
+    expect(isRunning(second.pid)).toBe(false);
+    await first.close();
+  });
+
+  it("is not misled by the pid file of a crashed machine, whose number another process has now", async () => {
+    const first = await openEmbeddedPostgres({ home, settings });
+    const pidFile = path.join(first.dataFolder, "data", "postmaster.pid");
+    const lines = readFileSync(pidFile, "utf8").split("\n");
+    await first.close();
+    writeFileSync(pidFile, [String(process.pid), ...lines.slice(1)].join("\n"));
+    const second = await openEmbeddedPostgres({ home, settings });
+    expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await second.close();
+  });
+
+  it("starts over where a process died while it made the data", async () => {
+    mkdirSync(path.join(home, "postgres", "data"), { recursive: true });
+    writeFileSync(path.join(home, "postgres", "data", "PG_VERSION"), "18\n");
+    writeFileSync(path.join(home, "postgres", "initialising"), "");
+    const server = await openEmbeddedPostgres({ home, settings });
+    expect(await query(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.close();
+  });
+
+  it("asks for a password, which only the caller can read", async () => {
+    const server = await openEmbeddedPostgres({ home, settings });
+    const file = path.join(home, "postgres.password");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(file).uid).toBe(process.getuid?.());
+    const guess = new URL(server.url);
+    guess.password = "guess";
+    await expect(query(guess.href, "SELECT 1")).rejects.toMatchObject({ code: "28P01" });
+    const methods = await query(server.url, "SELECT DISTINCT auth_method FROM pg_hba_file_rules");
+    expect(methods).toEqual([{ auth_method: "scram-sha-256" }]);
+    await server.close();
+  });
+
+  it("says what to do when the password file does not fit the data or is gone", async () => {
+    await (await openEmbeddedPostgres({ home, settings })).close();
+    const file = path.join(home, "postgres.password");
+    const password = readFileSync(file, "utf8");
+    writeFileSync(file, "another\n");
+    await expect(openEmbeddedPostgres({ home, settings })).rejects.toMatchObject({ code: "embedded-password" });
+    rmSync(file);
+    await expect(openEmbeddedPostgres({ home, settings })).rejects.toMatchObject({ code: "embedded-password" });
+    writeFileSync(file, password);
+  });
+
+  it("says why a server does not start, and where its log is", async () => {
+    const failure = openEmbeddedPostgres({ home, settings: { shared_buffers: "lots" } });
+    await expect(failure).rejects.toMatchObject({ code: "embedded-start-failed" });
+    await expect(failure).rejects.toThrow(/shared_buffers.*postgres\.log/s);
+  });
+
+  it("says that a folder cannot be made where a file is in the way", async () => {
+    writeFileSync(path.join(home, "file"), "");
+    await expect(openEmbeddedPostgres({ home: path.join(home, "file", "home") })).rejects.toMatchObject({
+      code: "embedded-unreachable-folder",
+    });
+  });
+});
+
+describe.runIf(process.getuid?.() === 0)("as root", () => {
+  it("runs the server as an unprivileged account", async () => {
+    const server = await openEmbeddedPostgres({ home, settings });
+    expect(statSync(`/proc/${server.pid}`).uid).not.toBe(0);
+    await server.close();
+  });
+
+  it("keeps the data where that account reaches it when home is closed to it, and finds it again", async () => {
+    const closed = path.join(home, "closed");
+    mkdirSync(closed, { mode: 0o700 });
+    const first = await openEmbeddedPostgres({ home: path.join(closed, "home"), settings });
+    await query(first.url, "CREATE TABLE kept AS SELECT 7 AS value");
+    await first.close();
+    expect(first.dataFolder.startsWith(home)).toBe(false);
+    const second = await openEmbeddedPostgres({ home: path.join(closed, "home"), settings });
+    expect(second.dataFolder).toBe(first.dataFolder);
+    expect(await query(second.url, "SELECT value FROM kept")).toEqual([{ value: 7 }]);
+    await second.close();
+    rmSync(first.dataFolder, { recursive: true });
+    const gone = openEmbeddedPostgres({ home: path.join(closed, "home"), settings });
+    await expect(gone).rejects.toMatchObject({ code: "embedded-data-missing" });
+    expect(existsSync(first.dataFolder)).toBe(false);
+  });
+});
