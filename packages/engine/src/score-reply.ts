@@ -11,7 +11,7 @@ export function scoreReply(plan: CellPlan, text: string, finishReason: FinishRea
   const maze = mazeOf(plan);
   const conditions = { mirage: plan.mirage, confidenceAsked: plan.confidence, finishReason };
   const strict = analyseReply(maze, text, { ...conditions, mode: "strict" });
-  const lenient = analyseReply(maze, text, { ...conditions, mode: "lenient" });
+  const lenient = beginsRight(strict) ? strict : analyseReply(maze, text, { ...conditions, mode: "lenient" });
   const { seed, published, robust } = strict.profiles;
   return {
     outcome: strict.reading.outcome,
@@ -31,6 +31,16 @@ export function scoreReply(plan: CellPlan, text: string, finishReason: FinishRea
       robust: { version: profileVersions.robust, scores: robust },
     },
   };
+}
+
+/**
+ * A lenient reading differs only where the log as written goes wrong at its start; most logs do not, and reading is the
+ * dearest part of a score.
+ */
+function beginsRight({ reading, walk }: ReplyAnalysis): boolean {
+  if (!reading.attempts.some(({ from }) => from !== null)) return walk.sr === 1;
+  const first = walk.steps.slice(0, 2);
+  return first.length === 2 && first.every(({ kind, relocation }) => kind === "ok" && relocation === null);
 }
 
 function isRepaired(reading: Reading): boolean {
