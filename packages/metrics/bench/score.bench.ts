@@ -4,11 +4,11 @@ import { generateMaze, type Maze } from "@hallumaze/maze";
 import type { Reading } from "@hallumaze/protocol";
 
 import { scoreRobust, scoreSeed, simulateWalk } from "../src/index.ts";
-import { anyLog, honestSearch } from "./walkers.ts";
+import { anyLog, deepRewinds, honestSearch } from "./walkers.ts";
 import { readingOfAttempts } from "./written-log.ts";
 
 /** One measured number; `ratio` compares it with what `against` names. */
-export interface Measurement {
+interface Measurement {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
@@ -25,14 +25,21 @@ export function bench(): Promise<readonly Measurement[]> {
     return { name, value: Math.round(1000 / medianMs(maze, reading, 300)), unit: "walks/s" };
   });
   const large = generateMaze({ size: 101, seed: 42 });
-  const lengths = [5000, 10_000, 20_000] as const;
-  const times = lengths.map((length) => medianMs(large, readingOfAttempts(anyLog(large, 42, length)), 9));
-  const growth = lengths.map((length, at): Measurement => {
+  return Promise.resolve([
+    ...typical,
+    ...growthOf("any log", (length) => medianMs(large, readingOfAttempts(anyLog(large, 42, length)), 9)),
+    ...growthOf("deep rewinds", (length) => medianMs(large, deepRewinds(large, length), 9)),
+  ]);
+}
+
+function growthOf(name: string, measure: (length: number) => number): readonly Measurement[] {
+  const lengths = [5000, 10_000, 20_000];
+  const times = lengths.map(measure);
+  return lengths.map((length, at): Measurement => {
     const value = times[at] ?? Number.NaN;
-    const measured = { name: `walk and both scores, 101×101, ${length} attempts`, value, unit: "ms" };
+    const measured = { name: `walk and both scores, 101×101, ${name}, ${length} attempts`, value, unit: "ms" };
     return at === 0 ? measured : { ...measured, ratio: value / (times[0] ?? 1), against: `${lengths[0]} attempts` };
   });
-  return Promise.resolve([...typical, ...growth]);
 }
 
 function medianMs(maze: Maze, reading: Reading, rounds: number): number {

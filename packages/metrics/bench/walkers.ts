@@ -79,6 +79,17 @@ export function pump(maze: Maze, times: number): Reading {
 }
 
 /**
+ * Walks far along the solution, then alternates between lines from there and lines from START: every other line is a rewind
+ * over the whole way, the dearest log there is.
+ */
+export function deepRewinds(maze: Maze, length: number): Reading {
+  const far = Math.floor(maze.solution.length * 0.9);
+  const cellOf = (at: number): Cell => maze.solution[at < far ? at : at % 2 === 0 ? 0 : far] ?? [0, 0];
+  const moves = Array.from({ length }, (_, at) => attempt(cellOf(at), nextOnRoute(maze, cellOf(at)), at));
+  return readingOfAttempts(moves);
+}
+
+/**
  * Any log at all: mostly legal moves, with walls, lines from known cells, from behind walls, from cells never reached and
  * from off the grid, and numbering that restarts.
  */

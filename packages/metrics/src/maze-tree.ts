@@ -91,7 +91,7 @@ function depthFirstOrder(size: number, openings: Uint8Array, parents: Int32Array
     order.push(cell);
     for (const [bit, shift] of shifts) {
       const next = cell + shift;
-      if (((openings[cell] ?? 0) & bit) === 0 || next === parents[cell]) continue;
+      if (((openings[cell] ?? 0) & bit) === 0 || next === 0 || (parents[next] ?? 0) >= 0) continue;
       parents[next] = cell;
       stack.push(next);
     }

@@ -82,14 +82,12 @@ export function takeAttempt(walker: Walker, attempt: Attempt, at: number): StepD
   const move = readMove(claimed, attempt);
   if (move.move === "unreadable") return inertStep(walker, attempt, "malformed", move.contradiction);
 
+  const relocation = relocate(walker, claimed, at, restarts);
   if (restarts) startPass(walker);
-  const relocation = relocate(walker, claimed, at);
-  // The way back to START belongs to neither pass.
-  if (restarts) walker.loops.newPass();
   const step = inertStep(walker, attempt, "malformed", false);
   step.relocation = relocation;
   if (move.move === "jump") {
-    const jump = relocate(walker, move.target, at);
+    const jump = relocate(walker, move.target, at, false);
     if (jump === "teleport") walker.blockedLine = attempt.line;
     step.relocation = worse(relocation, jump);
     step.dir = null;
@@ -146,12 +144,12 @@ function startPass(walker: Walker): void {
 }
 
 /** Brings the log, and on known ground the walker, to a cell that a line claims. */
-function relocate(walker: Walker, claimed: Cell, at: number): Relocation | null {
+function relocate(walker: Walker, claimed: Cell, at: number, restarts: boolean): Relocation | null {
   const found = classifyRelocation(walker.tree, walker, walker.visited, claimed);
   const isFarJump = walker.isPath && found !== null && found !== "throughWall";
   const relocation = isFarJump ? "teleport" : found;
   if (relocation === "teleport") walker.tried.add(edgeKey(walker.position, claimed));
-  if (relocation === "rewind") rewind(walker, cellIndex(walker.maze.size, claimed), at);
+  if (relocation === "rewind") rewind(walker, cellIndex(walker.maze.size, claimed), at, restarts);
   else if (relocation === "jumpBack") stand(walker, cellIndex(walker.maze.size, claimed), at, true);
   else if (relocation !== null) landOn(walker, claimed, at);
   if (!sameCell(walker.position, claimed) || relocation !== null) walker.farSide = null;
@@ -159,9 +157,11 @@ function relocate(walker: Walker, claimed: Cell, at: number): Relocation | null 
   return relocation;
 }
 
-function rewind(walker: Walker, target: number, at: number): void {
+function rewind(walker: Walker, target: number, at: number, restarts: boolean): void {
   const { tree, cell } = walker;
-  if (walker.loops.rewind(cell, target)) walker.events.push({ at, by: "rewind", cell: target });
+  // The way back to START between two passes belongs to neither.
+  const repeatsEdge = !restarts && walker.loops.rewind(cell, target);
+  if (repeatsEdge) walker.events.push({ at, by: "rewind", cell: target });
   // A log that went astray comes back with this line: what lies before it is no backtrack.
   if (isGrounded(walker)) walker.backtracks.retreat(cell, target);
   else walker.backtracks.goOn();
