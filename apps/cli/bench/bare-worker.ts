@@ -29,6 +29,17 @@ const worker = new Worker<{ trialId: number }>(
       values: [trialId, sample.reading, 0.9],
     });
   },
-  { connection: { url: redisUrl, maxRetriesPerRequest: null }, concurrency: Number(concurrency), removeOnComplete: { count: 0 } },
+  {
+    connection: { url: redisUrl, maxRetriesPerRequest: null },
+    concurrency: Number(concurrency),
+    removeOnComplete: { count: 0 },
+  },
 );
-process.on("SIGTERM", () => void worker.close().then(() => pool.end()).then(() => process.exit(0)));
+process.on(
+  "SIGTERM",
+  () =>
+    void worker
+      .close()
+      .then(() => pool.end())
+      .then(() => process.exit(0)),
+);

@@ -47,11 +47,35 @@ export async function bench(environment: {
     const bare2 = await bareThroughput(stage, rows, 2);
     const submit = await submitThroughput(stage);
     return [
-      { name: "sweep, 1 worker process", value: ours1, unit: "trials/s", ratio: ours1 / bare1, against: "of bare BullMQ + pg" },
+      {
+        name: "sweep, 1 worker process",
+        value: ours1,
+        unit: "trials/s",
+        ratio: ours1 / bare1,
+        against: "of bare BullMQ + pg",
+      },
       { name: "bare, 1 worker process", value: bare1, unit: "jobs/s" },
-      { name: "sweep, 2 worker processes", value: ours2, unit: "trials/s", ratio: ours2 / ours1, against: "of one process" },
-      { name: "bare, 2 worker processes", value: bare2, unit: "jobs/s", ratio: bare2 / bare1, against: "of one process" },
-      { name: "submit", value: submit.ours, unit: "cells/s", ratio: submit.ours / submit.bare, against: "of bare addBulk + insert" },
+      {
+        name: "sweep, 2 worker processes",
+        value: ours2,
+        unit: "trials/s",
+        ratio: ours2 / ours1,
+        against: "of one process",
+      },
+      {
+        name: "bare, 2 worker processes",
+        value: bare2,
+        unit: "jobs/s",
+        ratio: bare2 / bare1,
+        against: "of one process",
+      },
+      {
+        name: "submit",
+        value: submit.ours,
+        unit: "cells/s",
+        ratio: submit.ours / submit.bare,
+        against: "of bare addBulk + insert",
+      },
       { name: "bare submit", value: submit.bare, unit: "cells/s" },
     ];
   } finally {
@@ -100,8 +124,12 @@ async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes:
   const pool = new pg.Pool({ connectionString: stage.databaseUrl, max: 2 });
   try {
     await pool.query(bareSchema);
-    await pool.query("INSERT INTO bare_rows SELECT row_number() OVER (), value FROM json_array_elements($1::json)", [JSON.stringify(rows)]);
-    await pool.query("INSERT INTO bare_trials SELECT n, 'queued', 0, NULL, NULL, NULL FROM generate_series(1, $1) n", [trials]);
+    await pool.query("INSERT INTO bare_rows SELECT row_number() OVER (), value FROM json_array_elements($1::json)", [
+      JSON.stringify(rows),
+    ]);
+    await pool.query("INSERT INTO bare_trials SELECT n, 'queued', 0, NULL, NULL, NULL FROM generate_series(1, $1) n", [
+      trials,
+    ]);
   } finally {
     await pool.end();
   }
@@ -120,12 +148,18 @@ async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes:
     spawn(process.execPath, ["--import", "tsx", bareWorker, stage.redisUrl, stage.databaseUrl, String(concurrency)], {
       stdio: ["ignore", "inherit", "inherit"],
     });
-  const finished = "SELECT extract(epoch FROM finished_at) * 1000 AS at FROM bare_trials WHERE finished_at IS NOT NULL ORDER BY finished_at";
+  const finished =
+    "SELECT extract(epoch FROM finished_at) * 1000 AS at FROM bare_trials WHERE finished_at IS NOT NULL ORDER BY finished_at";
   return await measure(stage, processes, start, finished);
 }
 
 /** Rate between the moments when 10 % and 95 % were finished: start-up and the last stragglers measure neither. */
-async function measure(stage: Stage, processes: number, start: () => ChildProcess, finishedSql: string): Promise<number> {
+async function measure(
+  stage: Stage,
+  processes: number,
+  start: () => ChildProcess,
+  finishedSql: string,
+): Promise<number> {
   const workers = Array.from({ length: processes }, start);
   const client = new pg.Client({ connectionString: stage.databaseUrl });
   await client.connect();
@@ -179,7 +213,11 @@ async function submitThroughput(stage: Stage): Promise<{ readonly ours: number; 
         [JSON.stringify(batch)],
       );
       await queue.addBulk(
-        batch.map((cell) => ({ name: "deliver", data: { trialId: cell.cellId }, opts: { jobId: cell.cellId, removeOnComplete: true } })),
+        batch.map((cell) => ({
+          name: "deliver",
+          data: { trialId: cell.cellId },
+          opts: { jobId: cell.cellId, removeOnComplete: true },
+        })),
       );
     }
     const bareMs = performance.now() - startedMs;

@@ -40,7 +40,8 @@ export const addExportCommand: AddCommand = (program, console, register) => {
       for await (const chunk of chunks) {
         // A closed pipe (`| head`) has all it wants.
         if (!process.stdout.writable) break;
-        if (!process.stdout.write(chunk)) await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
+        if (!process.stdout.write(chunk))
+          await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
       }
       return exitCodes.ok;
     }

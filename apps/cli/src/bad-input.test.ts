@@ -1,0 +1,102 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+import { runHeld } from "../test/held-console.ts";
+
+const good = "name: bad\nmodels: [sim/oracle]\nseeds: [1]\nsizes: [5]\n";
+
+function folderWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "hallumaze-bad-"));
+  writeFileSync(join(folder, "sweep.yaml"), text);
+  return folder;
+}
+
+describe("a spec that cannot run ends with exit 2, a message that names place and mend, and nothing written", () => {
+  it.each([
+    ["an unknown key", `${good}sieds: [1]\n`, /sweep\.yaml:5:1 .*sieds.*did you mean "seeds"/],
+    ["a wrong type", good.replace("[5]", "[five]"), /sweep\.yaml:4:9 sizes\[0\]/],
+    ["an empty grid", good.replace("[1]", "[]"), /sweep\.yaml:3:8 seeds/],
+    ["size 2", good.replace("[5]", "[2]"), /sweep\.yaml:4:9 sizes\[0\]: must be at least 3, got 2/],
+    ["size 1000", good.replace("[5]", "[1000]"), /sizes\[0\]: must be at most 101, got 1000/],
+    ["a negative seed", good.replace("[1]", "[-4]"), /seeds\[0\]/],
+    [
+      "a duplicate alias",
+      good.replace("[sim/oracle]", "[sim/oracle, {model: sim/keyword, as: sim/oracle}]"),
+      /models\[1\]/,
+    ],
+    ["an unknown provider", good.replace("sim/oracle", "sym/oracle"), /unknown provider "sym".*did you mean "sim"/],
+    ["an unknown solver", good.replace("sim/oracle", "sim/oracel"), /did you mean "oracle"/],
+    ["invalid YAML", "name: bad\nmodels: [sim/oracle\nseeds: [1]\n", /sweep\.yaml:\d+:\d+/],
+    ["a key in the spec", `${good}notes: sk-ant-api03-${"x".repeat(40)}\n`, /key/],
+    ["a spec of 5 MB", `${good}# ${"x".repeat(5_000_000)}\n`, /1,000,000|too large|longer/],
+    ["a part not built yet", `${good}groups: [A, B]\n`, /groups\[1\].*not in force yet/],
+    ["a budget", `${good}budgetUsd: 4\n`, /budgetUsd.*not in force yet/],
+    ["an empty file", "", /sweep\.yaml/],
+  ])("%s", async (_, text, message) => {
+    const folder = folderWith(text);
+    for (const command of ["run", "plan", "submit"]) {
+      const held = await runHeld([command, "sweep.yaml"], { folder });
+      expect([held.code, held.out, held.openedHouse]).toEqual([2, "", false]);
+      expect(held.err).toMatch(message);
+      expect(held.err).not.toContain("sk-ant");
+    }
+    expect(await readdir(folder)).toEqual(["sweep.yaml"]);
+  });
+
+  it("a missing file is named", async () => {
+    const held = await runHeld(["run", "nowhere.yaml"], { folder: folderWith(good) });
+    expect(held).toMatchObject({ code: 2, openedHouse: false });
+    expect(held.err).toContain("cannot read nowhere.yaml: there is no such file");
+  });
+
+  it("a folder in place of a file is named", async () => {
+    const held = await runHeld(["plan", "."], { folder: folderWith(good) });
+    expect(held).toMatchObject({ code: 2, openedHouse: false });
+    expect(held.err).toContain("it is a folder");
+  });
+});
+
+describe("words that no command takes end with exit 2", () => {
+  it.each([
+    ["an unknown command", ["runn", "sweep.yaml"], /unknown command "runn"; did you mean "run"/],
+    ["an unknown option", ["run", "sweep.yaml", "--frehs"], /unknown option '--frehs'/],
+    ["a size out of range", ["maze", "--size", "2", "--seed", "1"], /3 to 101/],
+    ["a negative seed", ["maze", "--size", "5", "--seed", "-1"], /whole number from 0/],
+    [
+      "an unknown generator",
+      ["maze", "--size", "5", "--seed", "1", "--generator", "eller"],
+      /dfs, kruskal, wilson, prim/,
+    ],
+    ["a missing argument", ["run"], /missing required argument 'spec'/],
+    [
+      "an unknown finish reason",
+      ["score", "-", "--size", "5", "--seed", "1", "--finish-reason", "bored"],
+      /unknown finish reason "bored"/,
+    ],
+    ["a worker's unknown role", ["worker", "--role", "sleep"], /unknown role "sleep"/],
+    ["a role that is not built yet", ["worker", "--role", "solve,judge"], /judge is not built/],
+    ["retry without saying what", ["retry", "x"], /--failed, or --outcome/],
+    ["the original options with group B", ["--size", "5", "--group", "B", "--model", "sim/oracle"], /not in force yet/],
+    ["interactive questions without a terminal", ["--interactive"], /needs a terminal/],
+    ["nothing at all, without a terminal", [], /Usage: hallumaze/],
+  ])("%s", async (_, words, message) => {
+    const held = await runHeld(words);
+    expect([held.code, held.openedHouse]).toEqual([2, false]);
+    expect(held.err).toMatch(message);
+  });
+
+  it("an environment that is wrong is told whole, by variable name, without its values", async () => {
+    const variables = {
+      DATABASE_URL: "mysql://user:secret@host/db",
+      REDIS_URL: "http://host",
+      HALLUMAZE_LOG_LEVEL: "loud",
+    };
+    const held = await runHeld(["status"], { variables });
+    expect(held.code).toBe(2);
+    for (const name of Object.keys(variables)) expect(held.err).toContain(name);
+    expect(held.err).not.toContain("secret");
+  });
+});

@@ -1,0 +1,45 @@
+import { openLogger, parseEnvironment } from "@hallumaze/runtime";
+
+import type { Console } from "../src/console.ts";
+import { runProgram } from "../src/program.ts";
+
+/** What a command said and did, run in this process. */
+export interface Held {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** True where the command asked for its environment: only then can it have opened a database. */
+  readonly openedHouse: boolean;
+}
+
+/** Runs one command on a console that is held in memory. */
+export async function runHeld(
+  words: readonly string[],
+  given: {
+    readonly folder?: string;
+    readonly input?: string;
+    readonly variables?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Held> {
+  const lines: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
+  let openedHouse = false;
+  const variables = given.variables ?? {};
+  const console: Console = {
+    out: (text) => void lines.out.push(text),
+    err: (text) => void lines.err.push(text),
+    isTerminal: false,
+    columns: () => Number.POSITIVE_INFINITY,
+    workingFolder: given.folder ?? "/nonexistent",
+    environment: () => {
+      openedHouse = true;
+      return parseEnvironment(variables);
+    },
+    variables,
+    logger: () => openLogger("silent"),
+    interrupt: new AbortController().signal,
+    readInput: async () => given.input ?? "",
+    now: Date.now,
+  };
+  const code = await runProgram(words, console);
+  return { code, out: lines.out.join("\n"), err: lines.err.join("\n"), openedHouse };
+}
