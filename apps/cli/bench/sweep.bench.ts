@@ -117,7 +117,7 @@ async function ourThroughput(stage: Stage, name: string, processes: number): Pro
     });
   const finished = `SELECT extract(epoch FROM finished_at) * 1000 AS at FROM trials t JOIN sweeps s ON s.id = t.sweep_id
     WHERE s.name = '${name}' AND finished_at IS NOT NULL ORDER BY finished_at`;
-  return await measure(stage, processes, start, finished);
+  return measure(stage, processes, start, finished);
 }
 
 async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes: number): Promise<number> {
@@ -150,7 +150,7 @@ async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes:
     });
   const finished =
     "SELECT extract(epoch FROM finished_at) * 1000 AS at FROM bare_trials WHERE finished_at IS NOT NULL ORDER BY finished_at";
-  return await measure(stage, processes, start, finished);
+  return measure(stage, processes, start, finished);
 }
 
 /** Rate between the moments when 10 % and 95 % were finished: start-up and the last stragglers measure neither. */
@@ -177,7 +177,7 @@ async function measure(
     return ((last - first) / ((times[last] ?? 0) - (times[first] ?? 0))) * 1000;
   } finally {
     for (const worker of workers) worker.kill("SIGTERM");
-    await Promise.all(workers.map((worker) => (worker.exitCode === null ? once(worker, "exit") : null)));
+    await Promise.all(workers.filter((worker) => worker.exitCode === null).map((worker) => once(worker, "exit")));
     await client.end();
   }
 }

@@ -5,10 +5,9 @@ import { closest } from "fastest-levenshtein";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addMazeCommand } from "./commands/maze.ts";
-import { addPlanCommand } from "./commands/plan.ts";
+import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
 import { addRescoreCommand, addRetryCommand } from "./commands/retry.ts";
 import { addRunCommand } from "./commands/run.ts";
-import { addSchemaCommand } from "./commands/schema.ts";
 import { addScoreCommand } from "./commands/score.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSubmitCommand } from "./commands/submit.ts";
@@ -69,7 +68,7 @@ export async function runProgram(words: readonly string[], console: Console): Pr
       program.outputHelp({ error: true });
       return exitCodes.usage;
     }
-    return await runProgram(["--interactive"], console);
+    return runProgram(["--interactive"], console);
   }
   if (unknown) {
     console.err(unknown);

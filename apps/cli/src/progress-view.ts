@@ -2,7 +2,7 @@ import type { ModelProgress, SweepProgress } from "@hallumaze/engine";
 import { createLogUpdate } from "log-update";
 
 import type { Console } from "./console.ts";
-import { drawTable, formatCount, formatDuration } from "./text.ts";
+import { drawTable, formatCount, formatDuration } from "@hallumaze/reports";
 
 /** Shows how a sweep goes on: a table that redraws itself on a terminal, a plain line now and then elsewhere. */
 export interface ProgressView {

@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,7 +8,7 @@ import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { type IntervalFigure, leaderboard, type LeaderboardRow, trialCsv, trialJsonl } from "@hallumaze/reports";
 
 import type { Console } from "./console.ts";
-import { drawTable, singleLine } from "./text.ts";
+import { drawTable, singleLine } from "@hallumaze/reports";
 
 const pageSize = 500;
 /** Enough for two printed digits; papers use the analysis commands' larger number. */
@@ -69,13 +69,6 @@ export function printLeaderboard(console: Console, results: Results): void {
 export async function writeWhole(path: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   await pipeline(Readable.from(chunks), createWriteStream(draft));
-  await rename(draft, path);
-}
-
-/** Writes a small text the same way. */
-export async function writeSmall(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}.part`;
-  await writeFile(draft, text);
   await rename(draft, path);
 }
 

@@ -101,7 +101,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     repeat(discover, times.discoverEveryMs, stop.signal, options.logger, "discover lanes"),
     repeat(renew, Math.floor(times.leaseMs / 3), stop.signal, options.logger, "renew claims", true),
   ];
-  const broken = Promise.race(loops) as Promise<never>;
+  const broken = Promise.race(loops);
   broken.catch(() => undefined);
   return {
     lanes: () => [...consumers.keys()],

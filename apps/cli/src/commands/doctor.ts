@@ -5,7 +5,7 @@ import { openHouse } from "@hallumaze/runtime";
 import { type Console, exitCodes } from "../console.ts";
 import { explainError } from "../errors.ts";
 import type { AddCommand } from "../program.ts";
-import { drawTable } from "../text.ts";
+import { drawTable } from "@hallumaze/reports";
 
 type Verdict = "ok" | "note" | "wrong";
 

@@ -1,8 +1,9 @@
 import { planSweep, type SweepPlan } from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
+import { specJsonSchema } from "@hallumaze/sweep";
 
 import { type Console, exitCodes } from "../console.ts";
-import { drawTable, formatCount } from "../text.ts";
+import { drawTable, formatCount } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { readSpecFile } from "../inputs.ts";
 
@@ -57,3 +58,16 @@ export function printPlan(console: Console, plan: SweepPlan): void {
   );
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);
 }
+
+/** `schema`: the JSON Schema of spec files, for editors. */
+export const addSchemaCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("schema")
+    .description("print the JSON Schema of spec files, for editors")
+    .option("--json", "print JSON (the default)")
+    .addHelpText("after", "\nExample:\n  $ hallumaze schema > sweep.schema.json\n");
+  register(command, async () => {
+    console.out(JSON.stringify(specJsonSchema(), null, 2));
+    return exitCodes.ok;
+  });
+};

@@ -3,7 +3,7 @@ import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
-import { formatCount, formatDuration, singleLine } from "../text.ts";
+import { formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
 import { readSpecFile } from "../inputs.ts";

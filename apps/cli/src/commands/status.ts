@@ -5,7 +5,7 @@ import { type House, openHouse } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { findSweep } from "../inputs.ts";
-import { drawTable, formatCount, singleLine } from "../text.ts";
+import { drawTable, formatCount, singleLine } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
 import { countState, openTrials } from "../work-until-done.ts";
