@@ -5,10 +5,17 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
-import { type IntervalFigure, leaderboard, type LeaderboardRow, trialCsv, trialJsonl } from "@hallumaze/reports";
+import {
+  drawTable,
+  type IntervalFigure,
+  leaderboard,
+  type LeaderboardRow,
+  singleLine,
+  trialCsv,
+  trialJsonl,
+} from "@hallumaze/reports";
 
 import type { Console } from "./console.ts";
-import { drawTable, singleLine } from "@hallumaze/reports";
 
 const pageSize = 500;
 /** Enough for two printed digits; papers use the analysis commands' larger number. */

@@ -1,7 +1,5 @@
-import { meiSign, type SeedShapeRecord, type SeedShapeResult } from "@hallumaze/reports";
+import { drawTable, meiSign, singleLine, type SeedShapeRecord, type SeedShapeResult } from "@hallumaze/reports";
 import Table from "cli-table3";
-
-import { drawTable, singleLine } from "@hallumaze/reports";
 
 /** The box of one maze: size, solution in cells, dead ends, traps. */
 export function mazeBox({ maze, config }: SeedShapeRecord): string {
