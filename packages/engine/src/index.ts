@@ -3,7 +3,24 @@ export { EngineError } from "./errors.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
 export type { FailureOutcome, Outcome, TrialState } from "./outcomes.ts";
 export { type ModelPlan, planSweep, type SweepPlan } from "./plan-sweep.ts";
-export type { ChatMessage, ChatRequest, ChatResult, ProviderPort, Usage } from "./ports/provider.ts";
+export type {
+  LaneLimits,
+  LaneUse,
+  LimitDimension,
+  LimiterPort,
+  ReservationAnswer,
+  ReservationRequest,
+} from "./ports/limiter.ts";
+export type {
+  ChatMessage,
+  ChatRequest,
+  ChatResult,
+  LimitReading,
+  LimitReadings,
+  ProviderPort,
+  SideRequest,
+  Usage,
+} from "./ports/provider.ts";
 export type { Consumer, Delivery, DeliveryResult, Enqueue, LaneDepth, QueuePort } from "./ports/queue.ts";
 export type {
   Claim,

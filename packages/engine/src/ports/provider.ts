@@ -20,6 +20,32 @@ export interface ChatRequest {
   readonly params: Readonly<Record<string, number | string | boolean>>;
   /** 0-based repeat of the cell: lets a seeded solver differ between repeats, as a sampled model would. */
   readonly repeat: number;
+  /** Name of the environment variable that holds the key; null for the provider's own. */
+  readonly keyEnv: string | null;
+}
+
+/** One dimension of a vendor's rate limit, as its headers tell it; null where they do not. */
+export interface LimitReading {
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** Milliseconds from the reply until the dimension is whole again. */
+  readonly resetMs: number | null;
+}
+
+/** What a reply's headers tell of the lane's limits. An absent dimension was not mentioned. */
+export interface LimitReadings {
+  readonly requests?: LimitReading;
+  readonly tokens?: LimitReading;
+  readonly inputTokens?: LimitReading;
+  readonly outputTokens?: LimitReading;
+}
+
+/** One request that was sent inside a try beside the last one: a free resend after a dead socket, or a repair. */
+export interface SideRequest {
+  readonly reason: "resend" | "repair";
+  readonly message: string;
+  readonly rawBody: string | null;
+  readonly httpMs: number;
 }
 
 /** Tokens as the provider counted them; null where it does not say. */
@@ -38,6 +64,15 @@ interface Received {
   readonly usage: Usage;
   readonly httpMs: number;
   readonly ttftMs: number | null;
+  /** The vendor's fingerprint of the system, or the host that an aggregator routed to; null where not told. */
+  readonly servedBy: string | null;
+  /** The vendor's own word for how the reply ended; null where there is none. */
+  readonly nativeFinishReason: string | null;
+  /** Parameters as they went out in the end (names as on the wire), after any repair. */
+  readonly effectiveParams: Readonly<Record<string, number | string | boolean | null>>;
+  readonly limits: LimitReadings;
+  /** Requests of this try before the one that is reported. */
+  readonly sideRequests: readonly SideRequest[];
 }
 
 /** A reply, or a classified failure: adapters never throw for what a provider does. */
@@ -54,6 +89,10 @@ export type ChatResult =
       readonly message: string;
       /** How long the provider asks to wait; null where it does not say. */
       readonly retryAfterMs: number | null;
+      /** What kind of a `timeout`, `filtered` or `bad_request` it is: header, idle, total; SAFETY …; the parameter. */
+      readonly detail: string | null;
+      /** Set where the whole lane must stop: no credit, wrong key, unknown model. `resumeAfterMs` null: until told. */
+      readonly park: { readonly reason: string; readonly resumeAfterMs: number | null } | null;
     });
 
 /** Sends one request to one model: one try, no retries of its own. */
