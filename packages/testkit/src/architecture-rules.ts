@@ -19,7 +19,7 @@ export const layers: readonly (readonly string[])[] = [
   ["maze"],
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
-  ["contract", "engine", "reports"],
+  ["contract", "engine", "mock-providers", "reports"],
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
   ["runtime"],

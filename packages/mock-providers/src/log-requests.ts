@@ -1,0 +1,44 @@
+import { sha256Hex } from "@hallumaze/foundation";
+
+import type { LoggedRequest } from "./keep-counts.ts";
+
+/** A request in the log, while it can still change. */
+export type OpenEntry = { -readonly [Name in keyof LoggedRequest]: LoggedRequest[Name] } & { key: string | null };
+
+/** The newest requests with their headers and bodies. */
+export type RequestLog = ReturnType<typeof keepLog>;
+
+/** Keeps the newest `limit` requests. */
+export function keepLog(limit: number) {
+  let entries: OpenEntry[] = [];
+  return {
+    add: (entry: OpenEntry): void => {
+      entries.push(entry);
+      if (entries.length > limit * 2) entries = entries.slice(-limit);
+    },
+    clear: (): void => {
+      entries = [];
+    },
+    /** Gives the requests, oldest first; keys are replaced by {@link keyName} wherever they stand, unless asked for. */
+    list: (withKeys: boolean): readonly LoggedRequest[] =>
+      (limit === 0 ? [] : entries.slice(-limit)).map(({ key, ...entry }) =>
+        withKeys || key === null || key === "" ? entry : redact(entry, key),
+      ),
+  };
+}
+
+/** Names a key without telling it: the same key has the same name. */
+export function keyName(key: string | null): string {
+  return key === null ? "none" : `key-${sha256Hex(key).slice(0, 8)}`;
+}
+
+function redact(entry: LoggedRequest, key: string): LoggedRequest {
+  const clean = (text: string): string => text.replaceAll(key, keyName(key));
+  const headers = Object.entries(entry.headers).map(([name, value]) => [name, clean(value)] as const);
+  return {
+    ...entry,
+    path: clean(entry.path),
+    bodyText: clean(entry.bodyText),
+    headers: Object.fromEntries(headers),
+  };
+}
