@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { ZodError } from "zod";
 
+import type { LimitTable } from "./enforce-limits.ts";
+import type { Rule } from "./script-schema.ts";
 import type { MockProviders } from "./start-mock-providers.ts";
 
 const bodyLimitBytes = 4 * 1024 * 1024;
@@ -39,11 +41,11 @@ function act(server: MockProviders, action: string, body: unknown): unknown {
     case "GET requests":
       return server.requests();
     case "POST script":
-      // The server parses it: what comes from outside is not trusted to be a script.
-      server.script(body as never);
+      // The server checks both, whatever they are.
+      server.script(body as readonly Rule[]);
       return { ok: true };
     case "POST limits":
-      server.setLimits(body as never);
+      server.setLimits(body as LimitTable);
       return { ok: true };
     case "POST reset":
       server.resetCounts();

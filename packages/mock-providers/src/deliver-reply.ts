@@ -69,13 +69,14 @@ async function send(
   }
   await waitFor((delivery.headerDelayMs ?? 0) + outgoing.firstByteMs, signal);
   if (delivery.reset === "before_headers") return reset(response, end);
-  const isStream = typeof outgoing.content !== "string";
+  const { content } = outgoing;
+  const isStream = typeof content !== "string";
   const isPlain = !isStream && Object.keys(delivery).length === 0;
   response.writeHead(outgoing.status, {
     ...outgoing.headers,
     // Set by hand, or Node would announce its own idle limit.
     connection: delivery.closeConnection === true ? "close" : "keep-alive",
-    ...(isPlain ? { "content-length": String(Buffer.byteLength(String(outgoing.content))) } : {}),
+    ...(isPlain ? { "content-length": String(Buffer.byteLength(content)) } : {}),
   });
   if (!isPlain) response.flushHeaders();
   if (delivery.reset === "after_headers") {
@@ -108,6 +109,8 @@ async function sendParts(
   end: (how: RequestEnd) => void,
 ): Promise<void> {
   const { parts, stallAt, cutAt, errorAt, resetAt } = planParts(content, delivery, errorEvent);
+  const startedMs = performance.now();
+  let dueMs = 0;
   for (let index = 0; index <= parts.length; index += 1) {
     if (index === stallAt) {
       if (delivery.stall?.forMs === undefined) {
@@ -124,7 +127,12 @@ async function sendParts(
     }
     const part = parts[index];
     if (part === undefined) continue;
-    if (part.isDelta) await waitFor(perDeltaMs, signal);
+    if (part.isDelta) {
+      dueMs += perDeltaMs;
+      // By the schedule, not by single waits: a timer cannot wait for less than a millisecond.
+      const aheadMs = startedMs + dueMs - performance.now();
+      if (aheadMs >= 1) await waitFor(aheadMs, signal);
+    }
     // Counted before the last bytes leave; a fault behind them still has the last word.
     if (index === parts.length - 1 && Math.max(stallAt, cutAt, errorAt, resetAt) <= index) end(status);
     await write(response, part.wire, delivery.chunkBytes, signal);
@@ -137,8 +145,10 @@ async function sendParts(
 function planParts(content: Outgoing["content"], delivery: Delivery, errorEvent: string | null) {
   const isStream = typeof content !== "string";
   const parts: readonly StreamEvent[] = isStream ? content : halves(content, delivery);
+  // Behind the last piece of text come the finish frames: no fault lets one of them through.
+  const lastPlace = Math.max(1, parts.findLastIndex(({ isDelta }) => isDelta) + 1);
   const place = (fault: { readonly afterEvents: number } | undefined): number =>
-    fault === undefined ? -1 : isStream ? Math.min(fault.afterEvents, parts.length) : 1;
+    fault === undefined ? -1 : isStream ? Math.min(fault.afterEvents, lastPlace) : 1;
   return {
     parts,
     stallAt: place(delivery.stall),

@@ -30,14 +30,18 @@ export interface Handling {
 }
 
 /** One request on its way, after its body has come. */
-interface Exchange {
+interface Arrival {
   readonly response: ServerResponse;
-  readonly route: Route;
   readonly key: string | null;
   readonly signal: AbortSignal;
   readonly entry: OpenEntry;
   readonly requestId: string;
   lane: LaneId | null;
+}
+
+/** A request to a vendor's path. */
+interface Exchange extends Arrival {
+  readonly route: Route;
 }
 
 const bodyLimitBytes = 32 * 1024 * 1024;
@@ -63,13 +67,13 @@ export async function handleRequest(
   const key = route === null ? null : keyOf(route.vendor, request.headers, url.searchParams);
   const entry = newEntry(handling, request, { number, connection, bodyText: body ?? "", key, route });
   handling.log.add(entry);
-  const whole = { response, key, signal, entry, requestId: `req_rehearsal_${number}`, lane: null };
-  if (route === null) return await sendText(handling, { ...whole, route: fallbackRoute }, 404, notFound(url.pathname));
-  const exchange: Exchange = { ...whole, route };
-  if (body === null) return await sendFailure(handling, exchange, { kind: "payload_too_large" });
+  const arrival: Arrival = { response, key, signal, entry, requestId: `req_rehearsal_${number}`, lane: null };
+  if (route === null) return sendText(handling, arrival, 404, notFound(url.pathname));
+  const exchange: Exchange = { ...arrival, route };
+  if (body === null) return sendFailure(handling, exchange, { kind: "payload_too_large" });
   const question = readQuestion(route, body, url.pathname);
   if (typeof question === "string") {
-    return await sendFailure(handling, exchange, { kind: "bad_request", message: question });
+    return sendFailure(handling, exchange, { kind: "bad_request", message: question });
   }
   exchange.lane = { vendor: route.vendor, model: question.model, keyId: keyName(key) };
   entry.model = question.model;
@@ -77,11 +81,6 @@ export async function handleRequest(
   const rule = handling.player().next({ question, dialect: route.dialect, key, connection });
   await play(handling, exchange, question, rule);
 }
-
-const fallbackRoute: Route = {
-  vendor: "openai",
-  dialect: (routeRequest("/openai/v1/chat/completions") as Route).dialect,
-};
 
 async function play(
   handling: Handling,
@@ -94,24 +93,24 @@ async function play(
     entry.rule = rule.name ?? describeRule(rule);
     handling.counts.ruleApplied(entry.rule);
   }
-  if (rule?.respond !== undefined) return await sendRaw(handling, exchange, rule);
+  if (rule?.respond !== undefined) return sendRaw(handling, exchange, rule);
   const delivery = rule?.delivery ?? {};
   if (rule?.fail !== undefined) {
     const wish = typeof rule.fail === "string" ? { kind: rule.fail } : rule.fail;
-    return await sendFailure(handling, exchange, wish, delivery);
+    return sendFailure(handling, exchange, wish, delivery);
   }
   if (exchange.route.vendor !== "compatible" && (key === null || handling.keys?.includes(key) === false)) {
-    return await sendFailure(handling, exchange, { kind: "auth" });
+    return sendFailure(handling, exchange, { kind: "auth" });
   }
   if (handling.models?.some((pattern) => matchesPattern(pattern, question.model)) === false) {
-    return await sendFailure(handling, exchange, { kind: "model_not_found" });
+    return sendFailure(handling, exchange, { kind: "model_not_found" });
   }
   const gate = handling.limits.lane(question.vendor, keyName(key), question.model);
   const admission = gate.admit();
   if (!admission.admitted) {
     if (exchange.lane !== null) handling.counts.rateLimited(exchange.lane);
     const { waitMs, dimension } = admission;
-    return await sendFailure(handling, exchange, { kind: "rate_limited", retryAfterMs: waitMs, dimension });
+    return sendFailure(handling, exchange, { kind: "rate_limited", retryAfterMs: waitMs, dimension });
   }
   if (exchange.lane !== null) handling.counts.admitted(exchange.lane);
   await sendAnswer(handling, exchange, question, rule, gate);
@@ -183,16 +182,16 @@ async function sendFailure(
   delivery: Delivery = {},
 ): Promise<void> {
   const failure = failureOf(handling, exchange, wish);
-  const isText = typeof failure.body === "string";
+  const { body } = failure;
   const outgoing = {
     status: wish.status ?? failure.status,
     headers: {
-      "content-type": isText ? "text/plain" : "application/json",
+      "content-type": typeof body === "string" ? "text/plain" : "application/json",
       ...failure.headers,
       ...meterHeaders(handling, exchange, wish),
       ...wish.headers,
     },
-    content: isText ? String(failure.body) : JSON.stringify(failure.body),
+    content: typeof body === "string" ? body : JSON.stringify(body),
     firstByteMs: 0,
     perDeltaMs: 0,
     errorEvent: null,
@@ -240,17 +239,17 @@ async function sendRaw(handling: Handling, exchange: Exchange, rule: ParsedRule)
 
 async function sendText(
   handling: Handling,
-  exchange: Exchange,
+  arrival: Arrival,
   status: number,
   content: string,
   headers: Readonly<Record<string, string>> = { "content-type": "application/json" },
   delivery: Delivery = {},
 ): Promise<void> {
   const outgoing = { status, headers, content, firstByteMs: 0, perDeltaMs: 0, errorEvent: null };
-  await deliverReply(exchange.response, outgoing, delivery, exchange.signal, (end) => ended(handling, exchange, end));
+  await deliverReply(arrival.response, outgoing, delivery, arrival.signal, (end) => ended(handling, arrival, end));
 }
 
-function ended({ counts, clock }: Handling, { entry, lane }: Exchange, end: RequestEnd): void {
+function ended({ counts, clock }: Handling, { entry, lane }: Arrival, end: RequestEnd): void {
   entry.end = end;
   entry.endedAtMs = clock();
   counts.ended(lane, end);

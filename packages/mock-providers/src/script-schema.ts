@@ -90,7 +90,10 @@ const delivery = z.strictObject({
   headerDelayMs: delayMs.optional(),
   /** Headers at once, then this many filler lines: blank ones before JSON, `: keep-alive` in a stream. */
   filler: z.strictObject({ lines: wholeNumber, everyMs: delayMs.default(0), line: z.string().optional() }).optional(),
-  /** A reply that stops after so many events (of a body without stream: after its half). Without `forMs` for good. */
+  /**
+   * A reply that stops after so many events, at the latest before its finish frames (a body without stream: after its
+   * half). Without `forMs` for good.
+   */
   stall: z.strictObject({ afterEvents: wholeNumber, forMs: delayMs.optional() }).optional(),
   /** A reply that ends properly after so many events, without its finish frame (a body: after its half). */
   cut: z.strictObject({ afterEvents: wholeNumber }).optional(),

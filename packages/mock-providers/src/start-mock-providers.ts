@@ -130,7 +130,7 @@ export async function mockProvidersFromOptions(options: unknown): Promise<MockPr
     throw new MockProvidersError("bad_options", `The options do not fit: ${problems.join("; ")}`);
   }
   const known = Object.entries(parsed.data).filter(([, value]) => value !== undefined);
-  return await startMockProviders(Object.fromEntries(known) as MockProvidersOptions);
+  return startMockProviders(Object.fromEntries(known) as MockProvidersOptions);
 }
 
 type Place = Parameters<typeof handleRequest>[3];
@@ -154,7 +154,10 @@ function openListener(idleCloseMs: number | null, connected: () => number) {
       connection.idleTimer = setTimeout(() => request.socket.destroy(), idleCloseMs).unref();
     });
     const place = { number: (requestCount += 1), connection: connection?.number ?? 0, signal: controller.signal };
-    handle?.(request, response, place).catch(() => request.socket.destroy());
+    handle?.(request, response, place).catch((error: unknown) => {
+      if (controller.signal.aborted || response.headersSent) return void request.socket.destroy();
+      response.writeHead(500, { "content-type": "text/plain" }).end(`mock-providers failed: ${String(error)}`);
+    });
   });
   // Idle connections are closed by the timer above alone: Node's own limit would be announced to the client.
   server.keepAliveTimeout = 0;
