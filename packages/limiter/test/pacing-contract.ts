@@ -1,0 +1,96 @@
+import type { LimiterPort } from "@hallumaze/engine";
+import { describe, expect, it } from "vitest";
+
+import type { LimiterSettings } from "../src/index.ts";
+import { newLane, request, reserveAsTold } from "./limiter-under-test.ts";
+
+/** What holds over time: rate, order and shares. Minutes are of two to six seconds here. */
+export function describePacing(open: (settings?: Partial<LimiterSettings>) => Promise<LimiterPort>): void {
+  describe("over time", () => {
+    it("waiters of two processes that come back as told use the rate up and never exceed it", async () => {
+      const limiters = [await open({ minuteMs: 6_000 }), await open({ minuteMs: 6_000 })];
+      const lane = newLane();
+      await limiters[0]?.configure(lane, { rpm: 300 });
+      const startMs = performance.now();
+      await Promise.all(
+        limiters.flatMap((limiter) => Array.from({ length: 50 }, () => reserveAsTold(limiter, lane, request()))),
+      );
+      const tookMs = performance.now() - startMs;
+      // One at once, and a burst of 9.4 that only a late waiter can use.
+      expect(tookMs).toBeGreaterThan((100 - 9.4) * 20.2);
+      expect(tookMs).toBeLessThan(100 * 20.2 * 1.25);
+      expect((await limiters[0]?.use([lane]))?.[0]).toMatchObject({ granted: 100, binding: "rpm" });
+    });
+
+    it("a waiter that never comes back holds nobody up", async () => {
+      const limiter = await open({ minuteMs: 2_000 });
+      const lane = newLane();
+      await limiter.configure(lane, { rpm: 20 });
+      await limiter.reserve(lane, request());
+      for (let i = 0; i < 5; i += 1) expect(await limiter.reserve(lane, request())).toMatchObject({ kind: "wait" });
+      const startMs = performance.now();
+      await reserveAsTold(limiter, lane, request());
+      // One request refills in 101 ms, and the five lost ones would have taken five times that.
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+    });
+
+    it("a tenant with two waiters gets its half beside one with thirty", async () => {
+      const limiter = await open({ minuteMs: 3_000 });
+      const lane = newLane();
+      await limiter.configure(lane, { rpm: 300 });
+      const order = await contend(limiter, lane, { many: { waiters: 30, weight: 1 }, few: { waiters: 2, weight: 1 } });
+      expect(order.slice(0, 100).filter((tenant) => tenant === "few").length).toBeGreaterThanOrEqual(35);
+    });
+
+    it("backlogged tenants share a lane by their weights", async () => {
+      const limiter = await open({ minuteMs: 3_000 });
+      const lane = newLane();
+      await limiter.configure(lane, { rpm: 300 });
+      const order = await contend(limiter, lane, {
+        heavy: { waiters: 8, weight: 3 },
+        light: { waiters: 8, weight: 1 },
+      });
+      const heavy = order.slice(0, 120).filter((tenant) => tenant === "heavy").length;
+      expect(heavy).toBeGreaterThan(75);
+      expect(heavy).toBeLessThan(105);
+    });
+
+    it("a tenant whose waiters were cancelled starts afresh", async () => {
+      const limiter = await open({ minuteMs: 2_000 });
+      const lane = newLane();
+      await limiter.configure(lane, { rpm: 60 });
+      await limiter.reserve(lane, request());
+      const gone = Array.from({ length: 100 }, () => request({ tenant: "cancelled" }));
+      for (const each of gone) await limiter.reserve(lane, each);
+      for (const each of gone) await limiter.cancel(lane, each.id);
+      const order = await contend(limiter, lane, {
+        cancelled: { waiters: 4, weight: 1 },
+        other: { waiters: 4, weight: 1 },
+      });
+      expect(order.slice(0, 40).filter((tenant) => tenant === "cancelled").length).toBeGreaterThan(12);
+    });
+  });
+}
+
+/** Lets each tenant's waiters ask again and again until 150 requests were granted; the tenants in order of the grants. */
+async function contend(
+  limiter: LimiterPort,
+  lane: string,
+  tenants: Readonly<Record<string, { readonly waiters: number; readonly weight: number }>>,
+): Promise<readonly string[]> {
+  const order: string[] = [];
+  const total = Math.min(150, 75 * Object.keys(tenants).length);
+  await Promise.all(
+    Object.entries(tenants).flatMap(([tenant, { waiters, weight }]) =>
+      Array.from({ length: waiters }, async () => {
+        while (order.length < total) {
+          const asked = request({ tenant, weight });
+          await reserveAsTold(limiter, lane, asked);
+          order.push(tenant);
+          await limiter.settle(lane, asked.id, { inputTokens: null, outputTokens: null });
+        }
+      }),
+    ),
+  );
+  return order;
+}
