@@ -32,9 +32,16 @@ export function keyName(key: string | null): string {
   return key === null ? "none" : `key-${sha256Hex(key).slice(0, 8)}`;
 }
 
+const keyHeaders = new Set(["authorization", "x-api-key", "x-goog-api-key"]);
+const shortestSecret = 8;
+
 function redact(entry: LoggedRequest, key: string): LoggedRequest {
-  const clean = (text: string): string => text.replaceAll(key, keyName(key));
-  const headers = Object.entries(entry.headers).map(([name, value]) => [name, clean(value)] as const);
+  // A key of a few letters is no secret, and cleaning would hit words that happen to hold it.
+  const replace = (text: string): string => text.replaceAll(key, keyName(key));
+  const clean = key.length < shortestSecret ? (text: string): string => text : replace;
+  const headers = Object.entries(entry.headers).map(
+    ([name, value]) => [name, keyHeaders.has(name) ? replace(value) : clean(value)] as const,
+  );
   return {
     ...entry,
     path: clean(entry.path),
