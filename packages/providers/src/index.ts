@@ -1,2 +1,17 @@
+export type { ProviderUsage } from "./attempt.ts";
+export { type Capabilities, type DefaultLimits, findCapabilities, findDefaultLimits } from "./capabilities.ts";
+export { checkModel, type ModelCheck, type ModelIssue, type ModelWish } from "./check-model.ts";
 export { ProviderError } from "./errors.ts";
-export { builtProviders, openProviders } from "./open-providers.ts";
+export { findMissingKeys, type ModelAddress, type Variables, vendorVariables } from "./keys.ts";
+export { findRetirement, isKnownModel, listKnownModels, type Retirement } from "./known-models.ts";
+export { builtProviders, openProviders, type Providers } from "./open-providers.ts";
+export {
+  type Cost,
+  costOf,
+  findPrice,
+  type Price,
+  priceDate,
+  type PricedModel,
+  type PriceOverrides,
+} from "./prices.ts";
+export { type Deadlines, defaultDeadlines } from "./recorder.ts";

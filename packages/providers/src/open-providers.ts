@@ -1,21 +1,91 @@
-import type { ProviderPort } from "@hallumaze/engine";
+import type { ChatResult, ProviderPort } from "@hallumaze/engine";
 
-import { ProviderError } from "./errors.ts";
+import { openAnthropic } from "./anthropic/client.ts";
+import { attempt, unknownUsage, type Vendor } from "./attempt.ts";
+import { openDeepSeek } from "./deepseek/client.ts";
+import { providerUnknown } from "./errors.ts";
+import { openGoogle } from "./google/client.ts";
+import {
+  findEndpoint,
+  findMissingKeys,
+  isVendor,
+  type ModelAddress,
+  openRedactor,
+  type Variables,
+  type VendorName,
+} from "./keys.ts";
+import { openOpenAi } from "./openai/client.ts";
+import { type Deadlines, defaultDeadlines, openRecorder } from "./recorder.ts";
 import { openSim } from "./sim/client.ts";
 
 /** Providers that this version can call. */
-export const builtProviders: readonly string[] = ["sim"];
+export const builtProviders: readonly string[] = ["sim", "anthropic", "openai", "google", "deepseek"];
 
-/** Opens every built provider behind one port; a request names which one it is for. */
-export function openProviders(): ProviderPort {
+/** Every provider behind one port. */
+export interface Providers extends ProviderPort {
+  /** Names every variable that these models need and that is absent or empty; call it before anything is spent. */
+  readonly missingKeys: (models: readonly ModelAddress[]) => readonly string[];
+  /** Takes known keys out of a text, for whoever prints or stores one. */
+  readonly redact: (text: string) => string;
+  /** Ends the connections; requests under way fail. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens every provider behind one port; a request names which one it is for. Keys and servers come from `variables`
+ * and stay in memory; deadlines that are absent are those that ship.
+ */
+export function openProviders(
+  options: { readonly variables?: Variables; readonly deadlines?: Partial<Deadlines> } = {},
+): Providers {
+  const variables = options.variables ?? {};
+  const recorder = openRecorder({ ...defaultDeadlines, ...options.deadlines });
+  const redactor = openRedactor(variables);
   const sim = openSim();
+  const google = openGoogle(recorder.fetch);
+  const vendors: Readonly<Record<VendorName, Vendor>> = {
+    anthropic: openAnthropic(recorder.fetch),
+    openai: openOpenAi(recorder.fetch),
+    google,
+    deepseek: openDeepSeek(recorder.fetch),
+  };
   return {
-    complete: (request, signal) => {
+    complete: async (request, signal) => {
       if (request.provider === "sim") return sim(request, signal);
-      throw new ProviderError(
-        "provider-not-built",
-        `provider "${request.provider}" is not built into this version; it has: ${builtProviders.join(", ")}`,
-      );
+      if (!isVendor(request.provider)) throw providerUnknown(request.provider, builtProviders);
+      const endpoint = findEndpoint({ ...request, provider: request.provider }, variables);
+      if (endpoint.key === null && endpoint.keyVariable !== null) return keyMissing(endpoint.keyVariable);
+      if (endpoint.key !== null && endpoint.keyVariable !== null) redactor.add(endpoint.keyVariable, endpoint.key);
+      return attempt(vendors[request.provider], { recorder, redactor, endpoint }, request, signal);
     },
+    missingKeys: (models) => findMissingKeys(models, variables),
+    redact: redactor.redact,
+    close: async () => {
+      google.close();
+      await recorder.close();
+    },
+  };
+}
+
+/** Without its key a request is not sent at all. */
+function keyMissing(variable: string): ChatResult {
+  const message = `${variable} is not set: set it and resume the lane`;
+  return {
+    kind: "failure",
+    outcome: "auth",
+    message,
+    retryAfterMs: null,
+    detail: variable,
+    park: { reason: `auth: ${message}`, resumeAfterMs: null },
+    rawBody: null,
+    servedModel: null,
+    servedBy: null,
+    nativeFinishReason: null,
+    usage: unknownUsage,
+    httpMs: 0,
+    ttftMs: null,
+    effectiveParams: {},
+    limits: {},
+    sideRequests: [],
   };
 }

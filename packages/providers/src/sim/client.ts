@@ -54,6 +54,7 @@ function reply(request: ChatRequest, truncate: boolean, startedMs: number): Chat
     text: cut,
     reasoning: null,
     finishReason,
+    nativeFinishReason: finishReason,
     usage: { ...inputUsage(request), outputTokens: estimateTokens(cut), cachedTokens: 0, reasoningTokens: 0 },
   };
 }
@@ -64,17 +65,32 @@ function failure(request: ChatRequest, startedMs: number): ChatResult {
     kind: "failure",
     outcome: "transient_server",
     message: "503: rehearsed failure (failureRate)",
-    retryAfterMs: null,
+    ...unexplained,
   };
 }
 
-function modelNotFound(model: string): Pick<ChatResult & { kind: "failure" }, "kind" | "outcome" | "message" | "retryAfterMs"> {
-  return { kind: "failure", outcome: "model_not_found", message: `sim has no solver "${model}"`, retryAfterMs: null };
+function modelNotFound(model: string) {
+  const message = `sim has no solver "${model}"`;
+  const park = { reason: `model_not_found: ${message}`, resumeAfterMs: null };
+  return { kind: "failure", outcome: "model_not_found", message, ...unexplained, park } as const;
 }
+
+const unexplained = { retryAfterMs: null, detail: null, park: null } as const;
 
 function received(request: ChatRequest, rawBody: string | null, startedMs: number) {
   const httpMs = Math.round(performance.now() - startedMs);
-  return { rawBody, servedModel: request.model, usage: inputUsage(request), httpMs, ttftMs: httpMs };
+  return {
+    rawBody,
+    servedModel: request.model,
+    servedBy: null,
+    nativeFinishReason: null,
+    usage: inputUsage(request),
+    httpMs,
+    ttftMs: httpMs,
+    effectiveParams: { maxTokens: request.maxTokens, temperature: request.temperature, ...request.params },
+    limits: {},
+    sideRequests: [],
+  };
 }
 
 function inputUsage(request: ChatRequest): ChatResult["usage"] {

@@ -1,0 +1,179 @@
+import type { Usage } from "@hallumaze/engine";
+
+/** US dollars for a million tokens, as exact decimals. */
+export interface Price {
+  readonly input: string;
+  /** Null where a cached token costs what any other does, or the price is not known: then `input` is charged. */
+  readonly cached: string | null;
+  /** For a token that is written to the cache; null where that costs what any input does. */
+  readonly cacheWrite: string | null;
+  readonly output: string;
+  /** Requests with more input than this have another price: their cost is unknown here. Null where one price holds. */
+  readonly upToInputTokens: number | null;
+}
+
+/** The day on which the table was made. */
+export const priceDate = "2026-11-29";
+
+/** What an exchange cost. */
+export interface Cost {
+  /** Exact decimal US dollars, no trailing zeros. */
+  readonly usd: string;
+  /** ISO date of the price. */
+  readonly priceDate: string;
+}
+
+type Row = readonly [
+  names: string,
+  input: string,
+  cached: string | null,
+  output: string,
+  cacheWrite?: string | null,
+  upTo?: number,
+];
+
+/**
+ * List prices without batch, priority or regional rates. SOURCE: @pydantic/genai-prices 0.1.8 (data of 2026-09-23),
+ * checked against platform.claude.com model pages, developers.openai.com pricing, ai.google.dev pricing and
+ * api-docs.deepseek.com pricing, and completed from them on 2026-11-29. DeepSeek has two prices by time of day: the
+ * higher is taken, so that a budget holds.
+ */
+const table: Readonly<Record<string, readonly Row[]>> = {
+  anthropic: [
+    ["claude-fable-5-2", "8", null, "40", "10"],
+    ["claude-fable-5-1", "10", "0.25", "50", "12.5"],
+    ["claude-fable-5", "10", "1", "50", "12.5"],
+    ["claude-opus-5-5", "4", "0.2", "20", "5"],
+    ["claude-opus-5 claude-opus-4-8 claude-opus-4-7 claude-opus-4-6", "5", "0.5", "25", "6.25"],
+    ["claude-opus-4-5 claude-opus-4-5-20251101", "5", "0.5", "25", "6.25"],
+    ["claude-opus-4-20250514", "15", "1.5", "75", "18.75"],
+    ["claude-sonnet-5-5", "2", "0.1", "10", "2.5"],
+    ["claude-sonnet-5", "2", "0.2", "10", "2.5"],
+    ["claude-sonnet-4-6 claude-sonnet-4-20250514", "3", "0.3", "15", "3.75"],
+    ["claude-sonnet-4-5 claude-sonnet-4-5-20250929", "3", "0.3", "15", "3.75", 200_000],
+    ["claude-haiku-5-5", "0.1", "0.01", "0.5", "0.125", 100_000],
+    ["claude-haiku-4-5 claude-haiku-4-5-20251001", "1", "0.1", "5", "1.25"],
+  ],
+  openai: [
+    ["gpt-6.1-sol", "2", "0.1", "10", "2.5", 272_000],
+    ["gpt-6.1-terra", "1", "0.05", "5", "1.25", 272_000],
+    ["gpt-6-sol", "2", "0.2", "10", "2.5", 272_000],
+    ["gpt-6-luna", "0.1", "0.01", "0.5", "0.125", 272_000],
+    ["gpt-5.6-sol", "4", "0.4", "20", "5", 271_999],
+    ["gpt-5.6-terra", "2", "0.2", "12", "2.5", 271_999],
+    ["gpt-5.6-luna", "0.2", "0.02", "1.2", "0.25", 271_999],
+    ["gpt-5.5", "5", "0.5", "30", null, 271_999],
+    ["gpt-5.5-pro", "30", null, "180", null, 271_999],
+    ["gpt-5.4", "2.5", "0.25", "15", null, 271_999],
+    ["gpt-5.4-mini gpt-5.4-mini-2026-03-17", "0.75", "0.075", "4.5"],
+    ["gpt-5.4-nano gpt-5.4-nano-2026-03-17", "0.2", "0.02", "1.25"],
+    ["gpt-5.2 gpt-5.2-2025-12-11 gpt-5.2-chat-latest", "1.75", "0.175", "14"],
+    ["gpt-5.2-pro gpt-5.2-pro-2025-12-11", "21", null, "168"],
+    ["gpt-5.1 gpt-5.1-2025-11-13 gpt-5.1-chat-latest gpt-5.1-codex", "1.25", "0.125", "10"],
+    ["gpt-5 gpt-5-2025-08-07 gpt-5-chat-latest gpt-5-codex", "1.25", "0.125", "10"],
+    ["gpt-5-mini gpt-5-mini-2025-08-07", "0.25", "0.025", "2"],
+    ["gpt-5-nano gpt-5-nano-2025-08-07", "0.05", "0.005", "0.4"],
+    ["gpt-5-pro gpt-5-pro-2025-10-06", "15", null, "120"],
+    ["gpt-4.1 gpt-4.1-2025-04-14", "2", "0.5", "8"],
+    ["gpt-4.1-mini gpt-4.1-mini-2025-04-14", "0.4", "0.1", "1.6"],
+    ["gpt-4.1-nano gpt-4.1-nano-2025-04-14", "0.1", "0.025", "0.4"],
+    ["gpt-4o gpt-4o-2024-08-06 gpt-4o-2024-11-20", "2.5", "1.25", "10"],
+    ["gpt-4o-mini gpt-4o-mini-2024-07-18", "0.15", "0.075", "0.6"],
+    ["o1 o1-2024-12-17", "15", "7.5", "60"],
+    ["o1-pro o1-pro-2025-03-19", "150", null, "600"],
+    ["o3 o3-2025-04-16", "2", "0.5", "8"],
+    ["o3-mini o3-mini-2025-01-31", "1.1", "0.55", "4.4"],
+    ["o3-pro o3-pro-2025-06-10", "20", null, "80"],
+    ["o4-mini o4-mini-2025-04-16", "1.1", "0.275", "4.4"],
+    ["gpt-4-turbo gpt-4-turbo-2024-04-09", "10", null, "30"],
+    ["gpt-4 gpt-4-0613", "30", null, "60"],
+    ["gpt-3.5-turbo gpt-3.5-turbo-0125", "0.5", null, "1.5"],
+  ],
+  google: [
+    ["gemini-2.5-flash", "0.3", "0.03", "2.5"],
+    ["gemini-2.5-flash-lite", "0.1", "0.01", "0.4"],
+    ["gemini-2.5-pro", "1.25", "0.125", "10", null, 200_000],
+    ["gemini-3-flash-preview", "0.5", "0.05", "3"],
+    ["gemini-3-pro-preview gemini-3.1-pro-preview", "2", "0.2", "12", null, 200_000],
+    ["gemini-3.1-flash-lite", "0.25", "0.025", "1.5"],
+    ["gemini-3.5-flash", "1.5", "0.15", "9"],
+    ["gemini-3.5-flash-lite", "0.3", "0.03", "2.5"],
+    ["gemini-3.6-flash gemini-3.7-flash gemini-3.8-flash", "0.75", "0.075", "3.75"],
+  ],
+  deepseek: [
+    ["deepseek-flash deepseek-v4-flash deepseek-chat deepseek-reasoner", "0.3", "0.006", "1.2"],
+    ["deepseek-v4-pro", "1.32", "0.044", "3.96"],
+  ],
+};
+
+const prices: ReadonlyMap<string, Price> = new Map(
+  Object.entries(table).flatMap(([provider, rows]) =>
+    rows.flatMap(([names, input, cached, output, cacheWrite, upTo]) =>
+      names
+        .split(" ")
+        .map((name): [string, Price] => [
+          `${provider}/${name}`,
+          { input, cached, output, cacheWrite: cacheWrite ?? null, upToInputTokens: upTo ?? null },
+        ]),
+    ),
+  ),
+);
+
+/** A model to price. */
+export interface PricedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string | null;
+}
+
+/** Prices of one's own by `provider/model`, over the table. */
+export type PriceOverrides = Readonly<Record<string, Price>>;
+
+/** A model's price; null where none is known: that is not zero. A server of one's own has only an override's price. */
+export function findPrice(model: PricedModel, overrides: PriceOverrides = {}): Price | null {
+  const name = `${model.provider}/${model.model}`;
+  if (Object.hasOwn(overrides, name)) return overrides[name] ?? null;
+  if (model.provider === "sim")
+    return { input: "0", cached: null, cacheWrite: null, output: "0", upToInputTokens: null };
+  return model.baseUrl === null ? (prices.get(name) ?? null) : null;
+}
+
+/**
+ * What an exchange cost, exactly; null where the price or a count is unknown. Reasoning is a part of the output, cached
+ * and written tokens are parts of the input.
+ */
+export function costOf(
+  model: PricedModel,
+  usage: Usage & { readonly cacheWriteTokens?: number | null },
+  overrides: PriceOverrides = {},
+): Cost | null {
+  const price = findPrice(model, overrides);
+  const { inputTokens, outputTokens } = usage;
+  if (price === null || inputTokens === null || outputTokens === null) return null;
+  if (price.upToInputTokens !== null && inputTokens > price.upToInputTokens) return null;
+  const cached = Math.min(usage.cachedTokens ?? 0, inputTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);
+  const sum =
+    times(inputTokens - cached - written, price.input) +
+    times(cached, price.cached ?? price.input) +
+    times(written, price.cacheWrite ?? price.input) +
+    times(outputTokens, price.output);
+  return { usd: toDecimal(sum), priceDate };
+}
+
+/** Prices have at most this many decimals; a token's share has six more. */
+const priceDecimals = 6;
+const sumDecimals = priceDecimals + 6;
+
+function times(tokens: number, perMillion: string): bigint {
+  if (!/^\d+(\.\d{1,6})?$/.test(perMillion))
+    throw new RangeError(`price "${perMillion}" is no decimal of up to 6 places`);
+  const [whole = "0", fraction = ""] = perMillion.split(".");
+  return BigInt(tokens) * BigInt(whole + fraction.padEnd(priceDecimals, "0"));
+}
+
+function toDecimal(amount: bigint): string {
+  const digits = amount.toString().padStart(sumDecimals + 1, "0");
+  const fraction = digits.slice(-sumDecimals).replace(/0+$/, "");
+  return `${digits.slice(0, -sumDecimals)}${fraction === "" ? "" : `.${fraction}`}`;
+}
