@@ -1,13 +1,13 @@
 import { createRandom, sha256Hex } from "@hallumaze/foundation";
 import { estimateTokens } from "@hallumaze/protocol";
-import { answerAsSolver, isSolverName, type SolverName, solverNames } from "@hallumaze/solvers";
+import { answerAsSolver, type SolverName, solverNames } from "@hallumaze/solvers";
 
 import type { Question, Reply, ReplyUsage } from "./dialect.ts";
 import { matchesPattern } from "./match-pattern.ts";
 import type { ParsedRule } from "./script-schema.ts";
 
 /** Which baseline agent answers: one for all models, or by model pattern (the first that fits). */
-export type SolverChoice = string | Readonly<Record<string, string>>;
+export type SolverChoice = SolverName | Readonly<Record<string, SolverName>>;
 
 /** What an answer depends on beside the question. */
 export interface AnswerContext {
@@ -58,7 +58,7 @@ export function solverOf(model: string, choice: SolverChoice | null): SolverName
     typeof choice === "string"
       ? choice
       : Object.entries(choice ?? {}).find(([pattern]) => matchesPattern(pattern, model))?.[1];
-  if (chosen !== undefined && isSolverName(chosen)) return chosen;
+  if (chosen !== undefined) return chosen;
   return solverNames.find((name) => model === name || /[-:/]/.test(separatorBefore(model, name))) ?? defaultSolver;
 }
 
@@ -67,9 +67,9 @@ function separatorBefore(model: string, name: string): string {
 }
 
 function solverAnswer(question: Question, context: AnswerContext, reasoningTokens: number) {
-  const wished = context.wish.solver;
+  // A scripted text spares the work of an answer: large loads are driven this way.
   if (context.wish.text !== undefined) return { text: "", finishReason: "stop" as const };
-  const solver = wished !== undefined && isSolverName(wished) ? wished : solverOf(question.model, context.solver);
+  const solver = context.wish.solver ?? solverOf(question.model, context.solver);
   return answerAsSolver(solver, {
     system: question.system,
     messages: question.messages,

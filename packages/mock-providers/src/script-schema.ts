@@ -1,3 +1,4 @@
+import { solverNames } from "@hallumaze/solvers";
 import { z } from "zod";
 
 import { failureKinds, retryAfterForms, vendors } from "./dialect.ts";
@@ -12,7 +13,7 @@ const when = z.strictObject({
   format: z.enum(["messages", "chat", "responses", "generateContent"]).optional(),
   /** Model name; `*` stands for any text. */
   model: z.string().optional(),
-  /** The key itself. Scripts with keys stay in the process: over HTTP no key comes back. */
+  /** The key itself, word for word. */
   key: z.string().optional(),
   stream: z.boolean().optional(),
   /** Number of user turns in the conversation. */
@@ -57,7 +58,8 @@ const reply = z.strictObject({
   /** Added to the answer's end. */
   append: z.string().optional(),
   reasoning: z.string().optional(),
-  solver: z.string().optional(),
+  /** The baseline agent that answers this request. */
+  solver: z.enum(solverNames).optional(),
   finish: z
     .enum(["stop", "length", "refused", "safety", "recitation", "prohibited", "paused", "context", "other"])
     .optional(),
@@ -157,7 +159,7 @@ export const optionsSchema = z.strictObject({
   seed: z.int().min(0).optional(),
   limits: limitsSchema.optional(),
   /** A solver for all models, or solvers by model pattern. */
-  solver: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  solver: z.union([z.enum(solverNames), z.record(z.string(), z.enum(solverNames))]).optional(),
   script: scriptSchema.optional(),
   latency: latencySchema.partial().optional(),
   /** Keys that are accepted; any, where it is left out. */

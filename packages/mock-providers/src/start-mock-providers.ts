@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 
 import type { Clock } from "@hallumaze/foundation";
-import { isSolverName, solverNames } from "@hallumaze/solvers";
 
 import type { SolverChoice } from "./answer-question.ts";
 import { handleControl } from "./control-api.ts";
@@ -74,7 +73,6 @@ export interface MockProviders extends AsyncDisposable {
 
 /** Starts a server that speaks the vendors' formats on one port of this machine. */
 export async function startMockProviders(options: MockProvidersOptions = {}): Promise<MockProviders> {
-  checkSolvers(options.solver);
   const clock = options.clock ?? Date.now;
   const seed = options.seed ?? 0;
   const limits = openLimits(limitsSchema.parse(options.limits ?? {}), clock);
@@ -239,11 +237,4 @@ function untilCounts(
     };
     check();
   });
-}
-
-function checkSolvers(choice: SolverChoice | undefined): void {
-  const names = choice === undefined ? [] : typeof choice === "string" ? [choice] : Object.values(choice);
-  const unknown = names.find((name) => !isSolverName(name));
-  if (unknown === undefined) return;
-  throw new MockProvidersError("unknown_solver", `No solver "${unknown}"; there are ${solverNames.join(", ")}.`);
 }
