@@ -25,6 +25,8 @@ const rawUse = z.object({
   firstAt: z.number().nullish(),
   configured: z.array(z.number()).length(5),
   learned: z.array(z.number()).length(5),
+  /** Share of each limit that others of the same key leave. */
+  left: z.array(z.number()).length(5),
   used: z.array(z.number()).length(3),
   parked: z.object({ reason: z.string(), sinceMs: z.number(), resumesAtMs: z.number() }).nullish(),
 });
@@ -48,7 +50,9 @@ export function readUse(lane: string, told: unknown, minuteMs: number): LaneUse 
   return {
     lane,
     limits: limitsOf(raw.configured),
-    effective: limitsOf(bases.map((base, index) => (index < 4 ? base * raw.factor : base))),
+    effective: limitsOf(
+      bases.map((base, index) => (index < 4 ? base * Math.min(raw.factor, raw.left[index] ?? 1) : base)),
+    ),
     inFlight: raw.inFlight,
     utilisation,
     binding: bound === null ? null : (limitDimensions[bound] ?? null),

@@ -37,6 +37,12 @@ local function base(d)
   return configured or learned
 end
 
+-- Share of a limit that others of the same key leave to us, as the last reply told; 1 where none told.
+local function left(d)
+  local share, at = num('g' .. d), num('gAt' .. d)
+  return share and now - at < minute * ${pacing.followMinutes} and share or 1
+end
+
 local bases, rates, bursts, levels = {}, {}, {}, {}
 local function refresh()
   local f = factor()
@@ -46,7 +52,7 @@ local function refresh()
     local b = base(d)
     bases[d] = b
     if b then
-      rates[d] = b * f * ${pacing.refillShare} / minute
+      rates[d] = b * math.min(f, left(d)) * ${pacing.refillShare} / minute
       bursts[d] = b * f * ${pacing.burstShare}
       if d == 1 then bursts[d] = 1 + math.max(0, b - ${pacing.burstFromRequests}) * f * ${pacing.burstShare} end
       local level = num('v' .. d)

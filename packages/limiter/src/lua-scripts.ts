@@ -104,7 +104,12 @@ keepLevels(); refresh()
 for d = 1, 4 do
   local remaining, reset = tonumber(ARGV[3 * d]), tonumber(ARGV[3 * d + 1])
   if remaining and bases[d] then
-    local deep = reset and reset > minute * ${pacing.deepResetMinutes}
+    local limit, deep = tonumber(ARGV[3 * d - 1]), reset and reset > minute * ${pacing.deepResetMinutes}
+    if deep and limit and limit > 0 and remaining < limit * ${pacing.followBelow} then
+      local refill = (limit - remaining) / limit * minute / reset
+      local share = refill * (${pacing.followAtZero} + ${pacing.followSlope} * remaining / limit)
+      put('g' .. d, math.max(${pacing.factorMin}, math.min(1, share))); put('gAt' .. d, now)
+    elseif s['g' .. d] then drop('g' .. d); drop('gAt' .. d) end
     levels[d] = math.min(levels[d], deep and math.max(0, remaining) or math.max(remaining, keepLittle(d)))
   end
 end
@@ -139,8 +144,8 @@ export const luaUse = `${luaLane}
 refresh()
 local out = {now = now, factor = factor(), granted = num('granted') or 0, limited = num('limited') or 0,
   inFlight = redis.call('ZCOUNT', KEYS[8], '(' .. now, '+inf'), binding = num('binding'), boundAt = num('boundAt'), firstAt = num('firstAt'),
-  configured = {}, learned = {}, used = {0, 0, 0}}
-for d = 1, 5 do out.configured[d] = num('c' .. d) or 0; out.learned[d] = num('h' .. d) or 0 end
+  configured = {}, learned = {}, left = {1, 1, 1, 1, 1}, used = {0, 0, 0}}
+for d = 1, 5 do out.configured[d] = num('c' .. d) or 0; out.learned[d] = num('h' .. d) or 0; if d < 5 then out.left[d] = left(d) end end
 local slot = math.floor(now * ${pacing.useSlots} / minute)
 for i = 0, ${pacing.useSlots} do
   if s['u' .. i] then

@@ -75,7 +75,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION limiter.learn(p_lane text, minute float8, limits float8[], remaining float8[], resets float8[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE s limiter.lane := limiter.locked(p_lane); now_ms float8 := limiter.now_ms(); p record; levels float8[]; learned float8[];
-  before float8; after float8;
+  before float8; after float8; deep boolean; share float8; left_by_others float8[]; told_at float8[];
 BEGIN
   SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
   s.levels := p.levels; s.at := now_ms;
@@ -98,7 +98,14 @@ BEGIN
   levels := p.levels;
   FOR d IN 1..4 LOOP
     CONTINUE WHEN remaining[d] IS NULL OR levels[d] IS NULL;
-    levels[d] := least(levels[d], CASE WHEN resets[d] > minute * ${pacing.deepResetMinutes} THEN greatest(0, remaining[d])
+    deep := coalesce(resets[d] > minute * ${pacing.deepResetMinutes}, false);
+    share := CASE WHEN deep AND limits[d] > 0 AND remaining[d] < limits[d] * ${pacing.followBelow} THEN
+      (limits[d] - remaining[d]) / limits[d] * minute / resets[d] * (${pacing.followAtZero} + ${pacing.followSlope} * remaining[d] / limits[d]) END;
+    left_by_others := s.others_left; told_at := s.others_at;
+    left_by_others[d] := CASE WHEN share IS NOT NULL THEN greatest(${pacing.factorMin}, least(1, share)) END;
+    told_at[d] := CASE WHEN share IS NOT NULL THEN now_ms END;
+    s.others_left := left_by_others; s.others_at := told_at;
+    levels[d] := least(levels[d], CASE WHEN deep THEN greatest(0, remaining[d])
       ELSE greatest(remaining[d], limiter.keep_little(p.bursts, d)) END);
   END LOOP;
   s.levels := levels;
@@ -144,6 +151,7 @@ BEGIN
     'binding', s.binding, 'boundAt', s.bound_at, 'firstAt', s.first_at,
     'configured', (SELECT json_agg(coalesce(s.configured[d], 0) ORDER BY d) FROM generate_series(1, 5) d),
     'learned', (SELECT json_agg(coalesce(s.learned[d], 0) ORDER BY d) FROM generate_series(1, 5) d), 'used', used,
+    'left', (SELECT json_agg(CASE WHEN d < 5 THEN limiter.left_by_others(s, d, now_ms, minute) ELSE 1 END ORDER BY d) FROM generate_series(1, 5) d),
     'parked', CASE WHEN limiter.is_parked(s, now_ms)
       THEN json_build_object('reason', s.parked_reason, 'sinceMs', s.parked_at, 'resumesAtMs', coalesce(s.resumes_at, 0)) END);
 END $$;

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS limiter.lane (
   configured float8[], learned float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}',
   levels float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', at float8,
   queued float8[] NOT NULL DEFAULT '{0,0,0,0}', virtual float8 NOT NULL DEFAULT 0,
+  others_left float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', others_at float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}',
   cool float8 NOT NULL DEFAULT 0, shrunk_at float8, shrunk_from float8, lowered_at float8,
   parked_at float8, parked_reason text, resumes_at float8,
   granted int8 NOT NULL DEFAULT 0, limited int8 NOT NULL DEFAULT 0, hold float8,
@@ -60,6 +61,9 @@ BEGIN
   RETURN least(1, greatest(${pacing.factorMin}, s.shrunk_from + ${pacing.growth} * power(minutes - plateau, 3)));
 END $$;
 
+CREATE OR REPLACE FUNCTION limiter.left_by_others(s limiter.lane, d int, now_ms float8, minute float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN now_ms - s.others_at[d] < minute * ${pacing.followMinutes} THEN s.others_left[d] ELSE 1 END $$;
+
 CREATE OR REPLACE FUNCTION limiter.refreshed(
   s limiter.lane, now_ms float8, minute float8, OUT bases float8[], OUT rates float8[], OUT bursts float8[], OUT levels float8[]
 ) LANGUAGE plpgsql IMMUTABLE AS $$
@@ -71,7 +75,7 @@ BEGIN
     b := least(s.configured[d], s.learned[d]);
     CONTINUE WHEN b IS NULL;
     bases[d] := b;
-    rates[d] := b * f * ${pacing.refillShare} / minute;
+    rates[d] := b * least(f, limiter.left_by_others(s, d, now_ms, minute)) * ${pacing.refillShare} / minute;
     bursts[d] := CASE WHEN d = 1 THEN 1 + greatest(0, b - ${pacing.burstFromRequests}) * f * ${pacing.burstShare} ELSE b * f * ${pacing.burstShare} END;
     level := CASE WHEN s.levels[d] IS NOT NULL THEN s.levels[d] + rates[d] * elapsed WHEN d = 1 THEN 1 ELSE bursts[d] * ${pacing.startShare} END;
     levels[d] := least(bursts[d], level);
@@ -96,7 +100,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION limiter.save(s limiter.lane) RETURNS void LANGUAGE sql AS $$
   UPDATE limiter.lane SET configured = s.configured, learned = s.learned, levels = s.levels, at = s.at, queued = s.queued,
-    virtual = s.virtual, cool = s.cool, shrunk_at = s.shrunk_at, shrunk_from = s.shrunk_from, lowered_at = s.lowered_at,
+    virtual = s.virtual, cool = s.cool, others_left = s.others_left, others_at = s.others_at, shrunk_at = s.shrunk_at, shrunk_from = s.shrunk_from, lowered_at = s.lowered_at,
     parked_at = s.parked_at, parked_reason = s.parked_reason, resumes_at = s.resumes_at, granted = s.granted,
     limited = s.limited, hold = s.hold, binding = s.binding, bound_at = s.bound_at, first_at = s.first_at,
     use_at = s.use_at, used = s.used

@@ -262,6 +262,19 @@ function describeStops(open: Open, forget: () => Promise<void>): void {
     expect(await limiter.reserve(shallow, request())).toEqual({ kind: "granted" });
   });
 
+  it("where others drain the vendor's bucket, the lane follows the refill that the reset time implies, until told more", async () => {
+    const limiter = await open();
+    const lane = newLane();
+    await limiter.configure(lane, { rpm: 1_000 });
+    // 950 missing and 95 s to go: 600 a minute are left to us.
+    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 50, resetMs: 95_000 } });
+    expect((await limiter.use([lane]))[0]?.effective.rpm).toBeCloseTo(600, 6);
+    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 0, resetMs: 100_000 } });
+    expect((await limiter.use([lane]))[0]?.effective.rpm).toBeCloseTo(540, 6);
+    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 400, resetMs: 60_000 } });
+    expect((await limiter.use([lane]))[0]?.effective.rpm).toBe(1_000);
+  });
+
   it("a common token header does not bind a lane that counts input and output apart", async () => {
     const limiter = await open();
     const lane = newLane();

@@ -35,30 +35,31 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
     });
 
     it("a tenant with two waiters gets its half beside one with thirty", async () => {
-      const limiter = await open({ minuteMs: 3_000 });
+      const limiter = await open({ minuteMs: 6_000 });
       const lane = newLane();
-      await limiter.configure(lane, { rpm: 300 });
+      await limiter.configure(lane, { rpm: 90 });
       const order = await contend(limiter, lane, { many: { waiters: 30, weight: 1 }, few: { waiters: 2, weight: 1 } });
-      expect(order.slice(0, 100).filter((tenant) => tenant === "few").length).toBeGreaterThanOrEqual(35);
+      // By turns of arrival it would get two or three.
+      expect(order.filter((tenant) => tenant === "few").length).toBeGreaterThanOrEqual(14);
     });
 
     it("backlogged tenants share a lane by their weights", async () => {
-      const limiter = await open({ minuteMs: 3_000 });
+      const limiter = await open({ minuteMs: 6_000 });
       const lane = newLane();
-      await limiter.configure(lane, { rpm: 300 });
+      await limiter.configure(lane, { rpm: 90 });
       const order = await contend(limiter, lane, {
         heavy: { waiters: 8, weight: 3 },
         light: { waiters: 8, weight: 1 },
       });
-      const heavy = order.slice(0, 120).filter((tenant) => tenant === "heavy").length;
-      expect(heavy).toBeGreaterThan(75);
-      expect(heavy).toBeLessThan(105);
+      const heavy = order.filter((tenant) => tenant === "heavy").length;
+      expect(heavy).toBeGreaterThanOrEqual(25);
+      expect(heavy).toBeLessThanOrEqual(35);
     });
 
     it("a tenant whose waiters were cancelled starts afresh", async () => {
       const limiter = await open({ minuteMs: 2_000 });
       const lane = newLane();
-      await limiter.configure(lane, { rpm: 60 });
+      await limiter.configure(lane, { rpm: 90 });
       await limiter.reserve(lane, request());
       const gone = Array.from({ length: 100 }, () => request({ tenant: "cancelled" }));
       for (const each of gone) await limiter.reserve(lane, each);
@@ -67,23 +68,22 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
         cancelled: { waiters: 4, weight: 1 },
         other: { waiters: 4, weight: 1 },
       });
-      expect(order.slice(0, 40).filter((tenant) => tenant === "cancelled").length).toBeGreaterThan(12);
+      expect(order.filter((tenant) => tenant === "cancelled").length).toBeGreaterThanOrEqual(13);
     });
   });
 }
 
-/** Lets each tenant's waiters ask again and again until 150 requests were granted; the tenants in order of the grants. */
+/** Lets each tenant's waiters ask again and again until 40 requests were granted; the tenants in order of the grants. */
 async function contend(
   limiter: LimiterPort,
   lane: string,
   tenants: Readonly<Record<string, { readonly waiters: number; readonly weight: number }>>,
 ): Promise<readonly string[]> {
   const order: string[] = [];
-  const total = Math.min(150, 75 * Object.keys(tenants).length);
   await Promise.all(
     Object.entries(tenants).flatMap(([tenant, { waiters, weight }]) =>
       Array.from({ length: waiters }, async () => {
-        while (order.length < total) {
+        while (order.length < 40) {
           const asked = request({ tenant, weight });
           await reserveAsTold(limiter, lane, asked);
           order.push(tenant);
@@ -92,5 +92,5 @@ async function contend(
       }),
     ),
   );
-  return order;
+  return order.slice(0, 40);
 }
