@@ -125,6 +125,8 @@ export function classifyFailure(
     park: { reason: `${outcome}: ${message}`, resumeAfterMs },
   });
 
+  // A redirect is not followed: the key would go where the spec did not send it.
+  if (httpStatus >= 300 && httpStatus < 400) return failure("bad_request", "baseUrl");
   if (status === 402 || patterns.noCredit.test(text)) {
     return parked("quota_exhausted", readNamedMoment(facts?.message ?? "", source.nowMs));
   }
@@ -141,23 +143,29 @@ export function classifyFailure(
   if (status === 429) return failure("rate_limited");
   if (status === 529 || (status >= 500 && patterns.overloaded.test(text))) return failure("overloaded");
   if (status >= 500 || status === 408 || status === 409 || status === 425) return failure("transient_server");
-  if (status >= 300 && status < 400) return failure("bad_request", "baseUrl");
   const parameter = facts?.parameter ?? null;
   const isUnsupported = patterns.unsupported.test(text);
   return { ...failure("bad_request", parameter), unsupported: isUnsupported ? parameter : null };
 }
 
-/** Finds which of these parameter names a message speaks of: quoted first, then as a bare word; null where none. */
+/** Finds which of these dotted names a message speaks of: quoted, then as a word, then in words; null where none. */
 export function findBlamed(message: string, names: readonly string[]): string | null {
-  const simple = (text: string): string => text.replaceAll("_", "").toLowerCase();
   const quoted = [...message.matchAll(/[`'"]([\w.]+)[`'"]/g)].map(([, word]) => word ?? "");
-  const words = [...quoted, ...message.split(/[^\w.]+/), simple(message.replaceAll(/\s+/g, "_"))];
-  for (const word of words) {
-    const last = simple(word.split(".").filter(Boolean).at(-1) ?? "");
-    const found = names.find((name) => simple(name.split(".").at(-1) ?? "") === last);
+  for (const word of [...quoted, ...message.split(/[^\w.]+/)]) {
+    const last = bare(word.split(".").filter(Boolean).at(-1) ?? "");
+    const found = names.find((name) => leaf(name) === last);
     if (found !== undefined) return found;
   }
-  return null;
+  // "Thinking budget is not supported": only names long enough to mean nothing else.
+  return names.find((name) => leaf(name).length >= 8 && bare(message).includes(leaf(name))) ?? null;
+}
+
+function leaf(name: string): string {
+  return bare(name.split(".").at(-1) ?? "");
+}
+
+function bare(text: string): string {
+  return text.replace(/[^a-z0-9]/gi, "").toLowerCase();
 }
 
 function factsOf(error: object, body: Readonly<Record<string, unknown>>): ErrorFacts {

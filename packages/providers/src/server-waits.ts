@@ -92,7 +92,7 @@ function readBodyDelay(text: string): number | null {
   const infoMs = info === undefined ? null : readDuration(info);
   if (infoMs !== null) return infoMs;
   const words =
-    /(?:try again|retry|wait)\s+(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|seconds?|secs?|m|minutes?|mins?|h|hours?|d|days?)\b\s*)+)/i;
+    /(?:try again|retry|wait)\s+(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|seconds?|secs?|m|minutes?|mins?|h|hours?|d|days?)(?![a-z])\s*)+)/i;
   const phrase = words.exec(text)?.[1];
   return phrase === undefined ? null : readDuration(shortUnits(phrase));
 }
