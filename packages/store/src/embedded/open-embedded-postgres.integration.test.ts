@@ -11,13 +11,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { pidExists, readProcStat } from "../process-identity.ts";
 import { openEmbeddedPostgres } from "./open-embedded-postgres.ts";
@@ -119,17 +120,32 @@ describe("openEmbeddedPostgres", () => {
     expect(isRunning(killed.pid)).toBe(false);
   });
 
-  it("starts a killed server again with everything that was committed", async () => {
+  it("starts a killed server again at the same port, with everything that was committed", async () => {
     const first = await openEmbeddedPostgres({ home, settings });
     await query(first.url, "CREATE TABLE kept AS SELECT 7 AS value");
     process.kill(first.pid, "SIGKILL");
+    const kept = await vi.waitFor(() => query(first.url, "SELECT value FROM kept"), { timeout: 30_000, interval: 50 });
+    expect(kept).toEqual([{ value: 7 }]);
     const second = await openEmbeddedPostgres({ home, settings });
+    expect(second.url).toBe(first.url);
     expect(second.pid).not.toBe(first.pid);
-    expect(await query(second.url, "SELECT value FROM kept")).toEqual([{ value: 7 }]);
-    // The first client's server is gone, so that it no longer holds the second: but it may still leave.
     await second.close();
-    expect(isRunning(second.pid)).toBe(false);
+    expect(isRunning(second.pid)).toBe(true);
     await first.close();
+    expect(isRunning(second.pid)).toBe(false);
+  });
+
+  it("takes another port where the last one is taken", async () => {
+    const first = await openEmbeddedPostgres({ home, settings });
+    await first.close();
+    const port = Number(new URL(first.url).port);
+    const stranger = createServer().listen(port, "127.0.0.1");
+    await once(stranger, "listening");
+    const second = await openEmbeddedPostgres({ home, settings });
+    expect(Number(new URL(second.url).port)).not.toBe(port);
+    expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await second.close();
+    await new Promise((resolve) => stranger.close(resolve));
   });
 
   it("is not misled by the pid file of a crashed machine, whose number another process has now", async () => {
