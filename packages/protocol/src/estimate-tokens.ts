@@ -4,7 +4,7 @@ import type { Language } from "./reading.ts";
  * Estimates how many tokens a text takes, for plans and limits; a provider's own count always wins.
  *
  * By runs of like characters: a Latin word one token for every 5 letters begun, digits one for every 3, Hangul and other
- * non-Latin letters 1.1 a character, every other visible character one, white space none (it joins the next token; a
+ * non-Latin letters 1.25 a character, every other visible character one, white space none (it joins the next token; a
  * line break is one). No tokeniser is bundled: they differ between vendors by more than this is off.
  * Result: an integer >= 0; linear time. SOURCE: own approximation, set so that a Korean STEP line comes to 35–50 tokens
  * (benchmark specification, section 3).
@@ -16,7 +16,7 @@ export function estimateTokens(text: string): number {
     if (first === 0x0a) tokens += 1;
     else if (first < 0x3a) tokens += Math.ceil(run.length / 3);
     else if (first < 0x80) tokens += Math.ceil(run.length / 5);
-    else tokens += first >= 0x1100 ? 1.1 : 1;
+    else tokens += first >= 0x3000 ? 1.25 : 1;
   }
   return Math.ceil(tokens);
 }

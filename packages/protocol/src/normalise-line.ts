@@ -37,9 +37,8 @@ function decodeEntities(text: string): string {
   return text.replace(entities, decode).replace(entities, decode);
 }
 
-// biome-ignore lint: the ranges are zero-width characters, joiners, direction marks, variation selectors and soft hyphens.
-const invisible =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u0000-\u0008\u000e-\u001f\u007f]|[\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e01ef}]/gu;
+/** Zero-width characters, joiners, direction marks, variation selectors, soft hyphens, controls, skin tones. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Emoji_Modifier}]/gu;
 const spaces = /[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
 /** Forms that NFKC folds one to one, or composes: no character of these ranges grows. */
 const compatible =
@@ -47,8 +46,8 @@ const compatible =
 
 function foldCharacters(text: string): string {
   return text
-    .replace(invisible, "")
     .replace(spaces, " ")
+    .replace(invisible, "")
     .replace(compatible, (run) => (/^[\u3131-\u318e]+$/.test(run) ? run : run.normalize("NFKC")))
     .replace(/[−‐‑‒﹣]/g, "-")
     .replace(/[【〖⟦〚]/g, "[")

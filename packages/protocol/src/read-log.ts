@@ -33,6 +33,9 @@ export const maxAttempts = 20_000;
 /** A step goes on over no more lines than this; it bounds how far a line is looked at more than once. */
 const maxContinuation = 60;
 
+/** How a line begins that states the move of a head above it. */
+const placeStart = /^(?:[([{<→↓↑←]|\d{1,3}\s?,\s?\d|행|셀|현재|위치|cell|row|r\s?=?\s?\d|at\s|from\s|move\s|go\s)/i;
+
 const confidenceLog =
   /^(?:confidence[\s_-]{0,2}log|(?:확신도|신뢰도)[\s_-]{0,2}(?:로그|기록))s?\s{0,3}(?:\([^()]{0,40}\)\s{0,2})?(?:[:=]|->|→|-|[–—]|$|(?=[[{\d]))/i;
 const mazeLine =
@@ -89,11 +92,18 @@ function readLine(
   }
   const header = confidenceLog.exec(text);
   if (header !== null) return readConfidenceLog(log, lines, at, header[0].length);
-  const count = readCount(text);
-  if (count !== null) {
+  const written = readCount(text);
+  if (written !== null) {
+    // A heading with the number below it.
+    const below = lines[at + 1];
+    const spread =
+      below !== undefined &&
+      /(?:count|횟수)\s{0,3}[:=]?$/i.test(text) &&
+      /^(?:\d{1,9}|없음|none)\W?$/i.test(below.text);
+    const count = (spread ? readCount(`${text.replace(/[\s:=]+$/, "")}: ${below.text}`) : null) ?? written;
     if (count.value !== null) log.selfReport[count.which] = count.value;
     if (count.echo) log.echoes += 1;
-    return at + 1;
+    return at + (spread ? 2 : 1);
   }
   if (line.piped && readRow(log, line, table)) return at + 1;
   if (mazeLine.test(text)) {
@@ -122,6 +132,8 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   let next = at + 1;
   let end = line.end;
   let open = !own.found;
+  // A head alone heads a block of named values; below a whole line such a value could be anyone's.
+  const isBare = line.text.length === head.end;
   let blanks = 0;
   for (; next < lines.length && next - at <= maxContinuation; next += 1) {
     const following = lines[next];
@@ -134,8 +146,10 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
     if (startsProtocolLine(following.text)) break;
     const key = readKeyed(following.text);
     const indented = following.indent > line.indent && blanks === 0;
-    if (following.piped || key !== null || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
-    else if (open && /^[([{<]|^\d{1,3}\s?,\s?\d|^[→↓↑←]|^행|^셀/.test(following.text)) fields.push(" ", following.text);
+    const placed = key !== null && (key.role === "from" || key.role === "dir" || key.role === "to");
+    const names = key !== null && (!placed || isBare || !own.moved);
+    if (following.piped || names || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
+    else if (open && placeStart.test(following.text)) fields.push(" ", following.text);
     else break;
     if (open) open = !readStep(following.text).found;
     end = following.end;

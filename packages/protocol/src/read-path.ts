@@ -14,7 +14,7 @@ export interface PathCandidate {
 }
 
 const label =
-  /^(?:(?:the|my)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\([^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3})?(?<mark>[:=]{1,2}>?|->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{])|(?=\d{1,3},\d)|$)\s{0,4}/i;
+  /^(?:(?:the|my)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\([^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3}(?:as\sfollows|(?:다음|아래)(?:과|와)\s같(?:습니다|다|음))?\s{0,3})?(?<mark>[:=]{1,2}>?|->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{])|(?=\d{1,3},\d)|$)\s{0,4}/i;
 const innerLabel = /FINAL[_ ]PATH\s{0,3}[:=]\s{0,3}(?=[([{<\d])/;
 
 /** Where the text behind a FINAL_PATH label begins; -1 where the line has no such label. */
