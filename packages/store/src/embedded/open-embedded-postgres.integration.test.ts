@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -47,8 +48,10 @@ interface Client {
   readonly leave: () => Promise<void>;
 }
 
-async function startClient(folder: string = home): Promise<Client> {
-  const child = spawn(process.execPath, ["--import", tsx, clientScript, folder], {
+async function startClient(as: { readonly uid?: number; readonly gid?: number } = {}): Promise<Client> {
+  const child = spawn(process.execPath, ["--import", tsx, clientScript, home], {
+    ...as,
+    cwd: home,
     stdio: ["pipe", "pipe", "inherit"],
   });
   children.push(child);
@@ -211,6 +214,17 @@ describe.runIf(process.getuid?.() === 0)("as root", () => {
     const server = await openEmbeddedPostgres({ home, settings });
     expect(statSync(`/proc/${server.pid}`).uid).not.toBe(0);
     await server.close();
+  });
+
+  it("serves an ordinary user from a folder of its own, and keeps others out of it", async () => {
+    const nobody = 65_534;
+    chownSync(home, nobody, nobody);
+    const client = await startClient({ uid: nobody, gid: nobody });
+    expect(statSync(`/proc/${client.pid}`).uid).toBe(nobody);
+    expect(statSync(path.join(home, "postgres")).mode & 0o077).toBe(0);
+    await client.leave();
+    expect(isRunning(client.pid)).toBe(false);
+    rmSync(home, { recursive: true });
   });
 
   it("keeps the data where that account reaches it when home is closed to it, and finds it again", async () => {
