@@ -122,9 +122,9 @@ function markdown(name: string, rows: readonly LeaderboardRow[]): string {
   return [
     `# ${singleLine(name)}`,
     "",
-    line(head),
-    line(head.map(() => "---")),
-    ...rows.map((row) => line(cells(row))),
+    line(columns.map((column) => column.head)),
+    line(columns.map(() => "---")),
+    ...rows.map((row) => line(columns.map((column) => column.cell(row)))),
   ].join("\n");
 }
 
