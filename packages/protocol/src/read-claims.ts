@@ -44,7 +44,7 @@ const placeBefore =
 
 /** Reads the claims of a line that is no STEP line: one a kind, however many words say it. A denial is none. */
 export function readLineClaims(text: string): { readonly claims: readonly ClaimDraft[]; readonly echo: boolean } {
-  const label = text.replace(placeBefore, "");
+  const label = "([<aA".includes(text.charAt(0)) ? text.replace(placeBefore, "") : text;
   const start = "dDlLsSwW막루순전벽".includes(label.charAt(0))
     ? lineStarts.find(([, pattern]) => pattern.test(label))
     : undefined;

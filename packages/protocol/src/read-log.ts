@@ -23,6 +23,7 @@ export interface Log {
   partialConfidenceLog: boolean;
   /** True where more steps stood there than are read. */
   capped: boolean;
+  claimsCapped: boolean;
 }
 
 type Role = NonNullable<ReturnType<typeof headingRole>>;
@@ -53,6 +54,7 @@ export function readLog(lines: readonly Line[]): Log {
     promptEcho: false,
     partialConfidenceLog: false,
     capped: false,
+    claimsCapped: false,
   };
   const table: { columns: readonly (Role | null)[] | null } = { columns: null };
   let attempts = 0;
@@ -108,6 +110,10 @@ function readLine(
   if (line.piped && readRow(log, line, table)) return at + 1;
   if (mazeLine.test(text)) {
     log.promptEcho = true;
+    return at + 1;
+  }
+  if (log.claims.length >= maxAttempts) {
+    log.claimsCapped = true;
     return at + 1;
   }
   const { claims, echo } = readLineClaims(text);

@@ -52,7 +52,7 @@ const cellPlaceholder =
 const wordPlaceholder =
   /[[{<(]\s{0,2}(?:방향|이유|근거|direction|dir|reason|move|N\/[ESW]\/[ESW]\/[ESW]|N\s?\|\s?[ESW]\s?\|\s?[ESW]\s?\|\s?[ESW])\s{0,2}[\]}>)]/iy;
 const arrows = /-{1,3}>|={1,2}>|~{1,2}>|>/y;
-const separators = new Set(["⇒", "➜", "⟶", "↦", "⟼"]);
+const separators = new Set(["⇒", "➜", "⟶", "↦", "⟼", "➔", "➤"]);
 const otherWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]+/y;
 
 /**

@@ -218,7 +218,8 @@ function unfoldJson(json: string): readonly string[] {
   const cut = (to: number): void => {
     const part = text.slice(from, to);
     from = to + 1;
-    if (part === "" || part.trim() === "") return;
+    // What names no value is no object to read.
+    if (part === "" || (opened && !part.includes(":")) || part.trim() === "") return;
     if (opened && !finalKeys.test(part)) parts.push(`{${part}}`);
     else for (const member of splitMembers(part)) parts.push(member);
   };
