@@ -68,7 +68,9 @@ function failure(request: ChatRequest, startedMs: number): ChatResult {
   };
 }
 
-function modelNotFound(model: string): Pick<ChatResult & { kind: "failure" }, "kind" | "outcome" | "message" | "retryAfterMs"> {
+function modelNotFound(
+  model: string,
+): Pick<ChatResult & { kind: "failure" }, "kind" | "outcome" | "message" | "retryAfterMs"> {
   return { kind: "failure", outcome: "model_not_found", message: `sim has no solver "${model}"`, retryAfterMs: null };
 }
 
