@@ -10,6 +10,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { adversarialTexts } from "../bench/adversarial.ts";
 import { readReply } from "./read-reply.ts";
 import type { Claim, Reading } from "./reading.ts";
 import { promptStyle, type ReplyLine, type ReplyLog, type ReplyStyle, renderReply } from "./render-reply.ts";
@@ -250,6 +251,13 @@ describe("reading anything", () => {
       }),
       { ...settings, numRuns: 3000 },
     );
+  });
+
+  it.each(Object.entries(adversarialTexts))("never throws on a text built to be slow: %s", (_, make) => {
+    const [maze] = mazes;
+    if (maze === undefined) throw new Error("no maze");
+    const reading = read(make(100_000), maze);
+    expect(reading.attempts.length).toBeLessThanOrEqual(20_000);
   });
 
   it("stops at 20,000 attempts, and says so", () => {
