@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Runs the TypeScript source through tsx, so that a clone works right after `npm ci` without a build step.
-import { register } from "tsx/esm/api";
+// Runs the TypeScript source as it is, so that a clone works right after `npm ci` without a build step.
+import "./register-typescript.js";
 
-register();
 await import("../src/main.ts");
