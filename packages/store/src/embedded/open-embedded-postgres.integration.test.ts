@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -32,6 +34,8 @@ let home: string;
 const children: ChildProcess[] = [];
 beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), "hallumaze-embedded-"));
+  // It is made closed to everybody else: so to the account that the server runs as under root.
+  chmodSync(home, 0o755);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
@@ -225,6 +229,20 @@ describe.runIf(process.getuid?.() === 0)("as root", () => {
     await client.leave();
     expect(isRunning(client.pid)).toBe(false);
     rmSync(home, { recursive: true });
+  });
+
+  it("clears away the data of a temporary home that was deleted, when it makes the next", async () => {
+    const [first, second] = ["first", "second"].map((name) => path.join(home, name));
+    if (first === undefined || second === undefined) throw new Error("two names");
+    for (const folder of [first, second]) mkdirSync(folder, { mode: 0o700 });
+    const abandoned = await openEmbeddedPostgres({ home: first, settings });
+    await abandoned.close();
+    expect(path.dirname(abandoned.dataFolder)).toBe(realpathSync(tmpdir()));
+    rmSync(first, { recursive: true });
+    const next = await openEmbeddedPostgres({ home: second, settings });
+    await next.close();
+    expect([existsSync(abandoned.dataFolder), existsSync(next.dataFolder)]).toEqual([false, true]);
+    rmSync(next.dataFolder, { recursive: true });
   });
 
   it("keeps the data where that account reaches it when home is closed to it, and finds it again", async () => {

@@ -52,6 +52,8 @@ export async function initialise(context: ServerContext, password: string): Prom
     if (account !== null) chownSync(passwordFile, account.uid, account.gid);
     // The C locale: one sort order on every machine.
     const options = ["-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-instructions"];
+    // Who waits for no disk afterwards need not wait for it here.
+    if (context.settings["fsync"] === "off") options.push("--no-sync");
     const ended = await runProgram(context, binaries.initdb, [
       "-D",
       places.pgdata,
