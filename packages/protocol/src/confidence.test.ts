@@ -83,6 +83,10 @@ describe("an inline confidence", () => {
     expect(first).toMatchObject({ confidence: 0.01, flags: ["ambiguousConfidence"] });
   });
 
+  it.each(["STEP 1: (0,0) → [S] (90%)", "STEP 1: (0,0) → [S], 90%"])("may stand right behind the move: %j", (text) => {
+    expect(read(text).attempts).toMatchObject([{ dir: "S", confidence: 0.9 }]);
+  });
+
   it("is shared by the moves of its line", () => {
     const { attempts } = read("STEP 1: (0,0) → [SS] | 확신도: 80%");
     expect(attempts.map((attempt) => attempt.confidence)).toEqual([0.8, 0.8]);

@@ -116,11 +116,18 @@ function readLine(
     log.claimsCapped = true;
     return at + 1;
   }
+  addClaims(log, text);
+  return at + 1;
+}
+
+function addClaims(log: Log, text: string): void {
   const { claims, echo } = readLineClaims(text);
   if (echo) log.echoes += 1;
   for (const claim of claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: false });
-  return at + 1;
 }
+
+/** A claim that was given a step's number (`STEP 5: DEAD_END at (2,1)`) is no move. */
+const numberedClaim = /^(?:dead[\s_-]?end|loop|strategy[\s_-]?change|막다른|루프|전략)/i;
 
 function addStep(log: Log, index: number | null, draft: StepDraft, span: readonly [number, number]): void {
   for (const claim of draft.claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: true });
@@ -169,6 +176,7 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   if (!head.marked && !draft.moved) return draft.found ? at + 1 : null;
   if (!draft.found && isEntry(line.text)) return readConfidenceLog(log, lines, at, 0);
   if (draft.echo) log.echoes += 1;
+  else if (!draft.moved && numberedClaim.test(line.text.slice(head.end))) addClaims(log, line.text.slice(head.end));
   else addStep(log, head.index, draft, [line.start, end]);
   return next;
 }
@@ -235,7 +243,7 @@ function readObject(log: Log, line: Line): void {
   }
   const isStep = values.has("step") || (values.has("from") && (values.has("dir") || values.has("to")));
   if (isStep) addRecord(log, values, line);
-  else if (isEntries(line.text)) {
+  else if (isEntries(line.text) && /^\{[^([]*$/.test(line.text)) {
     const { entries } = readConfidenceEntries(line.text, 1);
     for (const entry of entries) if (log.entries.length < maxAttempts) log.entries.push(entry);
   }

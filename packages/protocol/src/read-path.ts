@@ -130,7 +130,7 @@ function isPathToken(token: Token): boolean {
     case "word":
       return pathWords.has(token.text.toLowerCase());
     case "mark":
-      return ",;[](){}-–—+:⚑🏁🚩".includes(token.text);
+      return ",;|[](){}-–—+:⚑🏁🚩".includes(token.text);
     case "number":
       return false;
   }
@@ -143,7 +143,8 @@ function takeLine(reader: Reader, whole: string, leads: boolean): "on" | "stop" 
   const firstCell = tokens.findIndex((token) => token.kind === "cell" || token.kind === "placeholder");
   if (leads && reader.cells.length === 0) {
     const lead = firstCell < 0 ? text.slice(0, 120) : text.slice(0, Math.min(120, tokens[firstCell]?.start ?? 0));
-    if (giveUp.test(lead) || (firstCell < 0 && /^\s*(?:\[\s*\]|\(\s*\)|-|\/|x|❌|✗)\s*$/i.test(text))) return "giveUp";
+    if (giveUp.test(lead) || (firstCell < 0 && /^\s*(?:\[\s*\]|\(\s*\)|-|\/|x|❌|✗|🚫|⛔)\s*$/iu.test(text)))
+      return "giveUp";
     if (firstCell < 0) return takeMoves(reader, tokens);
     // A few words may lead up to the path (`최종 경로는 …`); more is a sentence that happens to hold coordinates.
     if (firstCell > 10) return "stop";

@@ -126,7 +126,7 @@ function bareConfidence(fields: readonly string[], rest: string): Confidence | n
   const only = /^\(?\s*(-?\d{1,3}(?:\.\d{1,4})?\s?%|0?\.\d{1,4}|1\.0{1,3}|\d{1,3}\s?\/\s?10{1,2}|\d{1,3})\s*\)?$/;
   const field = fields.find((each) => only.test(each.slice(0, 20)) && each.length < 20);
   if (field !== undefined) return readConfidence(field);
-  const behind = /^[\s\])}]*\(\s*(\d{1,3}(?:\.\d{1,4})?\s?%)\s*\)/.exec(rest.slice(0, 40));
+  const behind = /^[\s\])},;:(–—-]*(\d{1,3}(?:\.\d{1,4})?\s?%)/.exec(rest.slice(0, 40));
   return behind?.[1] === undefined ? null : readConfidence(behind[1]);
 }
 

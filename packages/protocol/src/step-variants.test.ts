@@ -96,6 +96,12 @@ const oneMoveSouth: readonly string[] = [
   '{\n  "steps": [\n    {\n      "step": 1,\n      "pos": [\n        0,\n        0\n      ],\n      "dir": "S"\n    }\n  ]\n}',
   "| STEP | 위치 | 방향 | 확신도 |\n|---|---|---|---|\n| 1 | (0,0) | S | 90% |",
   "| STEP 1 | (0,0) | S | 90% | 남쪽만 열림 |",
+  "STEP 1: (0,0) → [남쪽(아래)]",
+  "STEP 1 | 위치: (0,0) | 방향: S | 확신도: 90%",
+  "STEP 1: (0,0) → [S] | 현재 위치: (0,0) | 확신도: 90%",
+  "**Step 1:** I'm at (0,0). Available: E, S. I choose S. Confidence: 80%",
+  "STEP 1: (0,0) 가능 방향: [E→ S↓] → [S]",
+  "STEP 1: (0,0) → [S↓] | 확신도: 90% | 이유\n다음: (3,3)\n방향: E",
   "STEP 1: (0,0) → S, because east is a wall | Confidence: 90%",
   "STEP 1: (0,0) → S (east is blocked)",
   "STEP 1: (0,0) → [S] | 확신도: 90% | 동쪽은 벽이고 (0,1)은 막다른 길",
@@ -232,6 +238,8 @@ describe("what is no step", () => {
     "STEP 1: (r,c) → [방향]",
     "STEP 1: (0,0) → [방향] | 확신도: XX%",
     "STEP …",
+    "STEP 5: DEAD_END at (2,1) — backtracking",
+    "STEP 6: LOOP detected at (1,1) — visited at step 3",
   ])("makes no attempt: %j", (text) => {
     expect(moves(text)).toEqual([]);
   });
