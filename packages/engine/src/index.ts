@@ -14,6 +14,7 @@ export type {
   ModelProgress,
   OpenTrial,
   Provenance,
+  RecordedFailure,
   RecordedReply,
   ScoredTrial,
   StoredReply,
