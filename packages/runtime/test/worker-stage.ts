@@ -38,7 +38,10 @@ export interface WorkerStage {
   /** Submits a sweep of `seeds` cells of size 5 for each solver. */
   readonly submit: (
     seeds: number,
-    given?: { readonly tries?: number; readonly models?: readonly string[] },
+    given?: {
+      readonly tries?: number;
+      readonly models?: readonly (string | { readonly model: string; readonly params: object })[];
+    },
   ) => Promise<SweepRecord>;
   readonly work: (given: Partial<WorkerOptions>) => SolveWorker;
   /** Resolves once as many trials are in the state. */
