@@ -27,6 +27,7 @@ const trials = 3000;
 const submitCells = 20_000;
 const concurrency = 50;
 const bin = fileURLToPath(new URL("../bin/hallumaze.js", import.meta.url));
+const register = new URL("../bin/register-typescript.js", import.meta.url).href;
 const bareWorker = fileURLToPath(new URL("./bare-worker.ts", import.meta.url));
 
 /** Measures on Redis and Postgres; without Redis nothing is measured. */
@@ -145,7 +146,7 @@ async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes:
   }
   await queue.close();
   const start = (): ChildProcess =>
-    spawn(process.execPath, ["--import", "tsx", bareWorker, stage.redisUrl, stage.databaseUrl, String(concurrency)], {
+    spawn(process.execPath, ["--import", register, bareWorker, stage.redisUrl, stage.databaseUrl, String(concurrency)], {
       stdio: ["ignore", "inherit", "inherit"],
     });
   const finished =

@@ -1,14 +1,13 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { type Environment, parseEnvironment } from "@hallumaze/runtime";
-
-import packageJson from "../package.json" with { type: "json" };
 
 /** The process's variables: the one place that reads them. */
 export const variables: Readonly<Record<string, string | undefined>> = process.env;
 
 /** The program's version, as released in CHANGELOG.md. */
-export const programVersion: string = packageJson.version;
+export const programVersion: string = readVersion();
 
 /** The folder of the running program, for its git commit. */
 export const programFolder: string = fileURLToPath(new URL("..", import.meta.url));
@@ -19,4 +18,9 @@ let parsed: Environment | null = null;
 export function environment(): Environment {
   parsed ??= parseEnvironment(variables);
   return parsed;
+}
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return version;
 }

@@ -44,7 +44,7 @@ export function progressTable(progress: SweepProgress, columns: number): string 
       formatCount(counts.failed),
       String(counts.running),
       formatCount(counts.waiting),
-      counts.rate > 0 ? counts.rate.toFixed(1) : "",
+      counts.rate > 0 && counts.waiting > 0 ? counts.rate.toFixed(1) : "",
       left,
     ];
   });

@@ -61,10 +61,17 @@ export async function writeResults(
   return { rows, folder: shown, summary: { folder: shown, files, models: rows } };
 }
 
-/** Prints the ranked table and where the files are. */
+/** Prints the ranked table, as many columns of it as the terminal holds, and where the files are. */
 export function printLeaderboard(console: Console, results: Results): void {
+  const shown = console.columns() >= wideColumns ? columns : columns.filter((column) => column.isEssential);
   console.out("");
-  console.out(drawTable(head, results.rows.map(cells), Math.max(console.columns(), 150)));
+  console.out(
+    drawTable(
+      shown.map((column) => column.head),
+      results.rows.map((row) => shown.map((column) => column.cell(row))),
+      Number.POSITIVE_INFINITY,
+    ),
+  );
   console.out("");
   console.out(
     "ranked by robust MEI; intervals are 95 %; n is answered/planned; SR by Wilson, MEI by mazes (bootstrap)",
@@ -79,41 +86,35 @@ export async function writeWhole(path: string, chunks: Iterable<string> | AsyncI
   await rename(draft, path);
 }
 
-const head = [
-  "#",
-  "model",
-  "n",
-  "SR",
-  "MEI robust",
-  "MEI seed",
-  "HRR",
-  "CE",
-  "BRS",
-  "HC",
-  "BT",
-  "Score",
-  "no answer",
-  "cut",
-];
+/** Width from which a terminal holds every column of the leaderboard. */
+const wideColumns = 145;
 
-function cells(row: LeaderboardRow): string[] {
-  return [
-    row.rank === null ? "-" : String(row.rank),
-    singleLine(row.condition === "" ? row.alias : `${row.alias} ${row.condition}`),
-    `${row.answered}/${row.planned}`,
-    withInterval(row.sr),
-    withInterval(row.meiRobust),
-    withInterval(row.meiSeed),
-    number(row.all.hrr.mean),
-    number(row.all.ce.mean),
-    number(row.all.brs.mean),
-    number(row.all.hc.mean),
-    number(row.all.bt.mean),
-    number(row.all.score.mean),
-    String(row.nonAnswers),
-    String(row.cutOffs),
-  ];
+interface Column {
+  readonly head: string;
+  readonly isEssential: boolean;
+  readonly cell: (row: LeaderboardRow) => string;
 }
+
+const columns: readonly Column[] = [
+  { head: "#", isEssential: true, cell: (row) => (row.rank === null ? "-" : String(row.rank)) },
+  {
+    head: "model",
+    isEssential: true,
+    cell: (row) => singleLine(row.condition === "" ? row.alias : `${row.alias} ${row.condition}`),
+  },
+  { head: "n", isEssential: true, cell: (row) => `${row.answered}/${row.planned}` },
+  { head: "SR", isEssential: true, cell: (row) => withInterval(row.sr) },
+  { head: "MEI robust", isEssential: true, cell: (row) => withInterval(row.meiRobust) },
+  { head: "MEI seed", isEssential: true, cell: (row) => withInterval(row.meiSeed) },
+  { head: "HRR", isEssential: false, cell: (row) => number(row.all.hrr.mean) },
+  { head: "CE", isEssential: true, cell: (row) => number(row.all.ce.mean) },
+  { head: "BRS", isEssential: false, cell: (row) => number(row.all.brs.mean) },
+  { head: "HC", isEssential: false, cell: (row) => number(row.all.hc.mean) },
+  { head: "BT", isEssential: false, cell: (row) => number(row.all.bt.mean) },
+  { head: "Score", isEssential: false, cell: (row) => number(row.all.score.mean) },
+  { head: "no answer", isEssential: false, cell: (row) => String(row.nonAnswers) },
+  { head: "cut", isEssential: false, cell: (row) => String(row.cutOffs) },
+];
 
 function markdown(name: string, rows: readonly LeaderboardRow[]): string {
   const line = (words: readonly string[]): string =>
@@ -121,9 +122,9 @@ function markdown(name: string, rows: readonly LeaderboardRow[]): string {
   return [
     `# ${singleLine(name)}`,
     "",
-    line(head),
-    line(head.map(() => "---")),
-    ...rows.map((row) => line(cells(row))),
+    line(columns.map((column) => column.head)),
+    line(columns.map(() => "---")),
+    ...rows.map((row) => line(columns.map((column) => column.cell(row)))),
   ].join("\n");
 }
 

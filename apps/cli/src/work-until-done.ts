@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
+import { HalluMazeError } from "@hallumaze/foundation";
 import { type House, startSolveWorker } from "@hallumaze/runtime";
 
 import type { Console } from "./console.ts";
-import { openProgressView } from "./progress-view.ts";
+import { openProgressView, type ProgressView } from "./progress-view.ts";
 
 /** How long a drain lets trials under way end before they are given back. */
 export const drainDeadlineMs = 30_000;
+
+/** How long a database or queue that does not answer is waited for before the run gives up; it can be resumed. */
+const outagePatienceMs = 120_000;
 
 /** How working on a sweep ended. */
 export interface WorkReport {
@@ -36,15 +40,20 @@ export async function workUntilDone(
     concurrency: options.concurrency,
     lanes: null,
   });
+  const outage = watchOutage(console, view);
   try {
-    for (;;) {
-      const progress = await house.store.progress(sweepId);
-      view.show(progress, console.now() - startedMs);
-      if (openTrials(progress) === 0) return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
-      if (console.interrupt.aborted) break;
+    while (!console.interrupt.aborted) {
+      try {
+        const progress = await house.store.progress(sweepId);
+        outage.isOver();
+        view.show(progress, console.now() - startedMs);
+        if (openTrials(progress) === 0) return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
+        // Another process may have been killed between writing rows and enqueuing them.
+        if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
+      } catch (error) {
+        outage.bear(error);
+      }
       await Promise.race([pause(500, console.interrupt), worker.broken]);
-      // Another process may have been killed between writing rows and enqueuing them.
-      if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
     }
     view.note(`draining: ${worker.inFlight()} trials under way may end; interrupt again to stop at once`);
     await worker.drain(drainDeadlineMs);
@@ -54,6 +63,23 @@ export async function workUntilDone(
     view.close();
     await worker.drain(drainDeadlineMs);
   }
+}
+
+/** Bears errors that pass (a server that restarts, a full disk) for a bounded time; throws all others at once. */
+function watchOutage(console: Console, view: ProgressView): { bear: (error: unknown) => void; isOver: () => void } {
+  let sinceMs: number | null = null;
+  return {
+    bear: (error) => {
+      const isPassing = error instanceof HalluMazeError && error.retry;
+      if (sinceMs === null && isPassing) view.note(`${error.message} Waiting for it.`);
+      sinceMs ??= console.now();
+      if (!isPassing || console.interrupt.aborted || console.now() - sinceMs > outagePatienceMs) throw error;
+    },
+    isOver: () => {
+      if (sinceMs !== null) view.note("It answers again.");
+      sinceMs = null;
+    },
+  };
 }
 
 /** Trials of the grid that are not finished and not blocked. */

@@ -31,6 +31,7 @@ export type {
   ModelProgress,
   OpenTrial,
   Provenance,
+  RecordedFailure,
   RecordedReply,
   ScoredTrial,
   StoredReply,

@@ -5,7 +5,7 @@ import { decideEmpty, decideFailure, type RetryPolicy } from "./failure-policy.t
 import { buildRequest, type PreparedTrial, prepareTrial } from "./prepare-trial.ts";
 import type { ChatRequest, ChatResult, ProviderPort } from "./ports/provider.ts";
 import type { Delivery, DeliveryResult } from "./ports/queue.ts";
-import type { Claim, ExchangeRecord, RecordedReply, StorePort, TrialEnd } from "./ports/store.ts";
+import type { Claim, ExchangeRecord, RecordedFailure, RecordedReply, StorePort, TrialEnd } from "./ports/store.ts";
 import { isPromptCut } from "./prompt-cut.ts";
 import { scoreReply } from "./score-reply.ts";
 
@@ -71,7 +71,9 @@ export function toDeliveryResult(result: TrialResult): DeliveryResult {
 async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal): Promise<TrialResult> {
   const trial = prepareTrial(claim.plan);
   const recorded = claim.recorded.find((reply) => reply.turn === 0);
-  if (recorded) return endWith(ports, claim, scoredEnd(claim, recorded), signal);
+  if (recorded) return endWith(ports, claim, judgeReply(ports, claim, trial, recorded), signal);
+  // A crash between the record of a failure and the end of its try must not give the trial a request for nothing.
+  if (claim.recordedFailure) return endWith(ports, claim, judgeFailure(ports, claim, claim.recordedFailure), signal);
 
   const request = buildRequest(claim.plan, trial);
   const result = await ask(ports, request, signal);
@@ -87,13 +89,23 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   return endWith(ports, claim, judgeResult(ports, claim, trial, result), signal);
 }
 
-/** The end that a result leads to. Pure but for the jitter. */
+/** The end that a result leads to, just received or recorded by a lost run. Pure but for the jitter. */
 function judgeResult(ports: TrialPorts, claim: Claim, trial: PreparedTrial, result: ChatResult): TrialEnd {
   if (result.kind === "failure") return decideFailure(result, claim, ports.retry, ports.fraction());
-  const cut = isPromptCut(trial.promptTokens, result.usage.inputTokens);
+  return judgeReply(ports, claim, trial, { ...result, inputTokens: result.usage.inputTokens });
+}
+
+function judgeFailure(ports: TrialPorts, claim: Claim, failure: RecordedFailure): TrialEnd {
+  return decideFailure({ ...failure, retryAfterMs: null }, claim, ports.retry, ports.fraction());
+}
+
+type ReceivedReply = Pick<RecordedReply, "text" | "finishReason" | "inputTokens">;
+
+function judgeReply(ports: TrialPorts, claim: Claim, trial: PreparedTrial, reply: ReceivedReply): TrialEnd {
+  const cut = isPromptCut(trial.promptTokens, reply.inputTokens);
   if (cut)
     return decideFailure({ outcome: "prompt_truncated", message: cut, retryAfterMs: null }, claim, ports.retry, 0);
-  const end = scoredEnd(claim, result);
+  const end = scoredEnd(claim, reply);
   if (end.kind !== "done" || end.scored.outcome !== "empty") return end;
   return decideEmpty(claim, ports.retry, ports.fraction()) ?? end;
 }
@@ -111,8 +123,10 @@ function scoredEnd(claim: Claim, reply: Pick<RecordedReply, "text" | "finishReas
 async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
   const deadline = AbortSignal.timeout(ports.callTimeoutMs);
   const startedMs = ports.now();
+  const stop = AbortSignal.any([signal, deadline]);
   try {
-    return await ports.provider.complete(request, AbortSignal.any([signal, deadline]));
+    // A provider that does not heed its signal must not hold the slot.
+    return await Promise.race([ports.provider.complete(request, stop), rejectedBy(stop)]);
   } catch (error) {
     if (signal.aborted) return "interrupted";
     const timedOut = deadline.aborted;
@@ -128,6 +142,13 @@ async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal)
       ttftMs: null,
     };
   }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
 }
 
 async function endWith(ports: TrialPorts, claim: Claim, end: TrialEnd, signal: AbortSignal): Promise<TrialResult> {

@@ -5,7 +5,7 @@ import type { QueuePort } from "./ports/queue.ts";
 import type { OpenTrial, Provenance, StorePort, SweepRecord } from "./ports/store.ts";
 
 /** Cells a statement. Large enough to be fast, small enough to keep memory flat. */
-const cellBatch = 2000;
+const cellBatch = 1000;
 /** Deliveries a call. */
 const queueBatch = 2000;
 

@@ -11,7 +11,7 @@ export interface Confidence {
   readonly percent: boolean;
 }
 
-const labels = /확신도|확신|신뢰도|자신감|confidence|certainty|(?<![a-z])conf(?![a-z])/gi;
+const labels = /확신도|확신|신뢰도|자신감|confiden(?:ce|t)|certainty|(?<![a-z])conf(?![a-z])/gi;
 
 /** Where the first label of a confidence begins; -1 where there is none. */
 export function confidenceStart(text: string): number {

@@ -10,7 +10,7 @@ export function normaliseLine(raw: string): string {
   if (plain.test(raw)) return raw;
   let text = raw;
   if (text.includes("&")) text = decodeEntities(text);
-  if (odd.test(text)) text = foldCharacters(text);
+  if (beyondAscii.test(text)) text = foldCharacters(text);
   if (text.includes("\\")) text = foldLatex(text);
   if (text.includes("<")) text = foldTags(text);
   return emphasised.test(text) ? foldEmphasis(text) : text;
@@ -18,7 +18,7 @@ export function normaliseLine(raw: string): string {
 
 /** Nothing to fold: the usual characters of a log. */
 const plain = /^[A-Za-z0-9 ,.:;()[\]|%/+\-\uac00-\ud7a3→↓↑←—]*$/;
-const odd = /[^\x20-\x7e\uac00-\ud7a3→↓↑←—]/;
+const beyondAscii = /[^\x20-\x7e\uac00-\ud7a3→↓↑←—…]/;
 const emphasised = /[*`"$'_~“”„‟‘’‚‛「」『』«»﹁﹂]/;
 
 const entities = /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,24}\d{0,2});/gi;
@@ -37,32 +37,41 @@ function decodeEntities(text: string): string {
   return text.replace(entities, decode).replace(entities, decode);
 }
 
-// biome-ignore lint: the ranges are zero-width characters, joiners, direction marks, variation selectors and soft hyphens.
-const invisible =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u0000-\u0008\u000e-\u001f\u007f]|[\u{1f3fb}-\u{1f3ff}\u{e0000}-\u{e01ef}]/gu;
-const spaces = /[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
-/** Forms that NFKC folds one to one, or composes: no character of these ranges grows. */
-const compatible =
-  /[\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\ufe30-\ufe6b\uff01-\uffee\u{1d400}-\u{1d7ff}]+/gu;
+/**
+ * What is folded: odd spaces; forms that NFKC folds one to one, or composes, so that no text grows; zero-width and other
+ * invisible characters, controls and skin tones; look-alikes of brackets, dashes, pipes, colons, stops and arrows.
+ */
+const foldable =
+  /[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]|[\u1100-\u115e\u1161-\u11ff\ua960-\ua97c\ud7b0-\ud7fb\ufe30-\ufe6b\uff01-\uff9f\uffa1-\uffee\u{1d400}-\u{1d7ff}]+|[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Emoji_Modifier}]|[−‐‑‒【〖⟦〚】〗⟧〛〔❨❪⁽〕❩❫⁾〈⟨❮‹〉⟩❯›¦│┃∣❘‖∶꞉ː、。⟹⇾➝➞➙➛⭢⮕🡒🠖⇢⟾]/gu;
+
+const lookalikes: readonly (readonly [string, string])[] = [
+  ["-", "−‐‑‒"],
+  ["[", "【〖⟦〚"],
+  ["]", "】〗⟧〛"],
+  ["(", "〔❨❪⁽"],
+  [")", "〕❩❫⁾"],
+  ["<", "〈⟨❮‹"],
+  [">", "〉⟩❯›"],
+  ["|", "¦│┃∣❘‖"],
+  [":", "∶꞉ː"],
+  [",", "、"],
+  [".", "。"],
+  ["⇒", "⟹⇾➝➞➙➛⭢⮕🡒🠖⇢⟾"],
+  [" ", "\t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"],
+];
+const plainForms = new Map(lookalikes.flatMap(([plain, odd]) => Array.from(odd, (sign) => [sign, plain] as const)));
 
 function foldCharacters(text: string): string {
-  return text
-    .replace(invisible, "")
-    .replace(spaces, " ")
-    .replace(compatible, (run) => (/^[\u3131-\u318e]+$/.test(run) ? run : run.normalize("NFKC")))
-    .replace(/[−‐‑‒﹣]/g, "-")
-    .replace(/[【〖⟦〚]/g, "[")
-    .replace(/[】〗⟧〛]/g, "]")
-    .replace(/[〔❨❪⁽]/g, "(")
-    .replace(/[〕❩❫⁾]/g, ")")
-    .replace(/[〈⟨❮‹]/g, "<")
-    .replace(/[〉⟩❯›]/g, ">")
-    .replace(/[¦│┃∣❘‖]/g, "|")
-    .replace(/[∶꞉ː]/g, ":")
-    .replace(/、/g, ",")
-    .replace(/。/g, ".")
-    .replace(/[⟹⇾➝➞➙➛➤⭢⮕🡒🠖⇢⟾]/gu, "⇒");
+  return text.replace(foldable, (run) => {
+    const known = plainForms.get(run);
+    if (known !== undefined) return known;
+    const folded = compatible.test(run) ? run.normalize("NFKC") : "";
+    // Full-width forms of a stop or a dash fold to look-alikes of their own.
+    return plainForms.get(folded) ?? folded;
+  });
 }
+
+const compatible = /^[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb\ufe30-\ufe6b\uff01-\uffee\u{1d400}-\u{1d7ff}]/u;
 
 const latexSymbols: Readonly<Record<string, string>> = {
   to: "→",

@@ -31,35 +31,48 @@ const lineStarts: readonly (readonly [Kind, RegExp])[] = [
 
 const deniedBefore =
   /(?:\b(?:no|not|never|without|any|avoid(?:s|ed|ing)?|prevent(?:s|ed|ing)?|isnt|isn't|wasnt|wasn't|arent|aren't|if|unless|whether|potential|possible|might\sbe|may\sbe|could\sbe|free\sof|zero|0)|비)\s{0,2}(?:(?:a|an|the|any|real|true|actual|single|more|further|be|in|into|of|such|encounter(?:ed|ing)?|hit(?:ting)?|found|detected|were|was|there|enter(?:ing)?)\s{1,2}){0,4}$/i;
+/** What comes after these in a clause is not said to be so. */
+const conditional = /\b(?:if|unless|whether|in case|would|might|could)\b|만약|혹시|라면/i;
 const deniedAfter =
-  /^(?:s|_detected)?\s{0,2}(?:(?:was|were|is|are|has\sbeen|have\sbeen|had\sbeen|did)\s{1,2})?(?:(?:detected|found|encountered|감지|발견|탐지)\s?[:=]?\s{0,2})?(?:[:=(—–-]\s{0,2})?(?:not(?![A-Za-z])|never(?![A-Za-z])|wasnt|wasn't|isnt|isn't|werent|weren't|none(?![A-Za-z])|no(?![A-Za-z])(?!\s(?:way|exit|open|other|more|further|path))|n\/a|false|0(?![\d,])|avoided|prevented|없|아니|아님|아닌|안\s?(?:됨|되)|미발견|미감지)/i;
+  /^(?:s|_detected)?\s{0,2}(?:(?:was|were|is|are|has\sbeen|have\sbeen|had\sbeen|did)\s{1,2})?(?:(?:detected|found|encountered|감지|발견|탐지)\s?[:=]?\s{0,2})?(?:[:=(—–-]\s{0,2})?(?:\?|not(?![A-Za-z])|never(?![A-Za-z])|wasnt|wasn't|isnt|isn't|werent|weren't|none(?![A-Za-z])|no(?![A-Za-z])(?!\s(?:way|exit|open|other|more|further|path))|n\/a|false|0(?![\d,])|avoided|prevented|없|아니|아님|아닌|안\s?(?:됨|되)|미발견|미감지)/i;
 const deniedAfterKorean =
   /^(?:이나|과|와)?\s?(?:루프|순환|막다른\s?길)?(?:이|가|은|는|도|을|를|에|로|으로)?(?:도|는)?\s?(?:전혀|하나도|아직|더\s?이상|한\s?번도|따로|특별히)?\s?(?:발견|감지|탐지|발생|확인|존재)?(?:이|은|는|도)?\s?(?:된\s?(?:것은?|적이?)\s?|되지|하지|돼지|하진|되진|한\s?적이?|가지|만나지|빠지지|들어가지)?\s?(?:없|아니|아님|아닌|않|못|안\s?(?:됨|되|했|함)|피하|피해|피할|피함|방지|일\s?수|인지|일지|이면|라면|있다면)/;
 
+/** A place that a line names before its label: `(2,1)에서 DEAD_END`. */
+const placeBefore =
+  /^(?:[Aa]t\s)?[([<]\s{0,2}\d{1,4}\s{0,2},\s{0,2}\d{1,4}\s{0,2}[)\]>]\s{0,3}(?:에서|은|는|이|가|[:–—-])?\s{0,3}(?=DEAD_END|LOOP(?![A-Za-z]))/;
+
 /** Reads the claims of a line that is no STEP line: one a kind, however many words say it. A denial is none. */
 export function readLineClaims(text: string): { readonly claims: readonly ClaimDraft[]; readonly echo: boolean } {
-  const start = !"dDlLsSwW막루순전벽".includes(text.charAt(0))
-    ? undefined
-    : lineStarts.find(([, pattern]) => pattern.test(text));
-  if (start === undefined) {
-    // A sentence's coordinates are not tied to its claim.
-    const claims = readPhrases(text).map(
-      ({ kind }): ClaimDraft => ({ kind, at: null, seenAtStep: null, form: "words" }),
-    );
-    return { claims, echo: false };
+  const label = "([<aA".includes(text.charAt(0)) ? text.replace(placeBefore, "") : text;
+  const start = "dDlLsSwW막루순전벽".includes(label.charAt(0))
+    ? lineStarts.find(([, pattern]) => pattern.test(label))
+    : undefined;
+  if (start !== undefined && isTemplate(text)) return { claims: [], echo: true };
+  const found = readPhrases(label);
+  const kind = start?.[0];
+  const leads = kind === "wall" || found.some((phrase) => phrase.kind === kind && phrase.start === 0);
+  // A label that is denied (`LOOP detected? No`) makes the line a sentence.
+  const kinds = leads && kind !== undefined ? new Set([kind, ...found.map((phrase) => phrase.kind)]) : null;
+  if (kinds === null) {
+    return { claims: found.map((phrase) => ({ kind: phrase.kind, ...unplaced })), echo: false };
   }
-  if (isTemplate(text)) return { claims: [], echo: true };
-  const [kind] = start;
-  const found = readPhrases(text).filter((phrase) => phrase.kind !== "loop" || kind === "loop" || !phrase.passing);
-  if (kind !== "wall" && !found.some((phrase) => phrase.kind === kind)) return { claims: [], echo: false };
-  const kinds: readonly Kind[] = [kind, ...found.map((phrase) => phrase.kind).filter((other) => other !== kind)];
-  const at = firstCell(text);
-  const claims = [...new Set(kinds)].map((each): ClaimDraft => {
-    const own = each === kind ? at : cellBehind(text, found.find((phrase) => phrase.kind === each)?.end ?? text.length);
-    return { kind: each, at: own, seenAtStep: each === "loop" ? stepReference(text) : null, form: "protocol" };
+  const claims = [...kinds].flatMap((each): readonly ClaimDraft[] => {
+    if (each === kind) {
+      const seenAtStep = each === "loop" ? stepReference(text) : null;
+      return [{ kind: each, at: firstCell(text), seenAtStep, form: "protocol" }];
+    }
+    const further = found.find((phrase) => phrase.kind === each);
+    if (further?.labelled === true) {
+      return [{ kind: each, at: cellBehind(label, further.end), seenAtStep: null, form: "protocol" }];
+    }
+    return further?.passing === true ? [] : [{ kind: each, ...unplaced }];
   });
   return { claims, echo: false };
 }
+
+/** A sentence's coordinates are not tied to its claim. */
+const unplaced = { at: null, seenAtStep: null, form: "words" } as const;
 
 /** Reads the claims within a STEP line. One that carries its cell (`DEAD_END at (2,1)`) is the protocol's own. */
 export function readStepClaims(text: string): readonly ClaimDraft[] {
@@ -79,6 +92,7 @@ export function readStepClaims(text: string): readonly ClaimDraft[] {
 
 interface Phrase {
   readonly kind: Exclude<Kind, "wall">;
+  readonly start: number;
   readonly end: number;
   /** True where it is written as the protocol's label. */
   readonly labelled: boolean;
@@ -95,7 +109,7 @@ function readPhrases(text: string): readonly Phrase[] {
       const end = match.index + match[0].length;
       if (isDenied(text, match.index, end)) continue;
       const labelled = /^(?:DEAD_END|LOOP|STRATEGY_CHANGE)$/.test(match[0]);
-      found.push({ kind, end, labelled, passing: /visited|이미/i.test(match[0]) });
+      found.push({ kind, start: match.index, end, labelled, passing: /visited|이미/i.test(match[0]) });
       break;
     }
   }
@@ -106,7 +120,9 @@ function isDenied(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 60), start);
   const clause = before.slice(Math.max(...[".", ";", "|", "—", "!"].map((mark) => before.lastIndexOf(mark))) + 1);
   const after = text.slice(end, end + 60);
-  return deniedBefore.test(clause) || deniedAfter.test(after) || deniedAfterKorean.test(after);
+  return (
+    conditional.test(clause) || deniedBefore.test(clause) || deniedAfter.test(after) || deniedAfterKorean.test(after)
+  );
 }
 
 function firstCell(text: string): Cell | null {

@@ -23,6 +23,7 @@ export interface Log {
   partialConfidenceLog: boolean;
   /** True where more steps stood there than are read. */
   capped: boolean;
+  claimsCapped: boolean;
 }
 
 type Role = NonNullable<ReturnType<typeof headingRole>>;
@@ -32,6 +33,9 @@ export const maxAttempts = 20_000;
 
 /** A step goes on over no more lines than this; it bounds how far a line is looked at more than once. */
 const maxContinuation = 60;
+
+/** How a line begins that states the move of a head above it. */
+const placeStart = /^(?:[([{<→↓↑←]|\d{1,3}\s?,\s?\d|행|셀|현재|위치|cell|row|r\s?=?\s?\d|at\s|from\s|move\s|go\s)/i;
 
 const confidenceLog =
   /^(?:confidence[\s_-]{0,2}log|(?:확신도|신뢰도)[\s_-]{0,2}(?:로그|기록))s?\s{0,3}(?:\([^()]{0,40}\)\s{0,2})?(?:[:=]|->|→|-|[–—]|$|(?=[[{\d]))/i;
@@ -50,6 +54,7 @@ export function readLog(lines: readonly Line[]): Log {
     promptEcho: false,
     partialConfidenceLog: false,
     capped: false,
+    claimsCapped: false,
   };
   const table: { columns: readonly (Role | null)[] | null } = { columns: null };
   let attempts = 0;
@@ -89,22 +94,40 @@ function readLine(
   }
   const header = confidenceLog.exec(text);
   if (header !== null) return readConfidenceLog(log, lines, at, header[0].length);
-  const count = readCount(text);
-  if (count !== null) {
+  const written = readCount(text);
+  if (written !== null) {
+    // A heading with the number below it.
+    const below = lines[at + 1];
+    const spread =
+      below !== undefined &&
+      /(?:count|횟수)\s{0,3}[:=]?$/i.test(text) &&
+      /^(?:\d{1,9}|없음|none)\W?$/i.test(below.text);
+    const count = (spread ? readCount(`${text.replace(/[\s:=]+$/, "")}: ${below.text}`) : null) ?? written;
     if (count.value !== null) log.selfReport[count.which] = count.value;
     if (count.echo) log.echoes += 1;
-    return at + 1;
+    return at + (spread ? 2 : 1);
   }
   if (line.piped && readRow(log, line, table)) return at + 1;
   if (mazeLine.test(text)) {
     log.promptEcho = true;
     return at + 1;
   }
+  if (log.claims.length >= maxAttempts) {
+    log.claimsCapped = true;
+    return at + 1;
+  }
+  addClaims(log, text);
+  return at + 1;
+}
+
+function addClaims(log: Log, text: string): void {
   const { claims, echo } = readLineClaims(text);
   if (echo) log.echoes += 1;
   for (const claim of claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: false });
-  return at + 1;
 }
+
+/** A claim that was given a step's number (`STEP 5: DEAD_END at (2,1)`) is no move. */
+const numberedClaim = /^(?:dead[\s_-]?end|loop|strategy[\s_-]?change|막다른|루프|전략)/i;
 
 function addStep(log: Log, index: number | null, draft: StepDraft, span: readonly [number, number]): void {
   for (const claim of draft.claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: true });
@@ -122,6 +145,8 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   let next = at + 1;
   let end = line.end;
   let open = !own.found;
+  // A head alone heads a block of named values; below a whole line such a value could be anyone's.
+  const isBare = line.text.length === head.end;
   let blanks = 0;
   for (; next < lines.length && next - at <= maxContinuation; next += 1) {
     const following = lines[next];
@@ -134,8 +159,10 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
     if (startsProtocolLine(following.text)) break;
     const key = readKeyed(following.text);
     const indented = following.indent > line.indent && blanks === 0;
-    if (following.piped || key !== null || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
-    else if (open && /^[([{<]|^\d{1,3}\s?,\s?\d|^[→↓↑←]|^행|^셀/.test(following.text)) fields.push(" ", following.text);
+    const placed = key !== null && (key.role === "from" || key.role === "dir" || key.role === "to");
+    const names = key !== null && (!placed || isBare || !own.moved);
+    if (following.piped || names || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
+    else if (open && placeStart.test(following.text)) fields.push(" ", following.text);
     else break;
     if (open) open = !readStep(following.text).found;
     end = following.end;
@@ -149,6 +176,7 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   if (!head.marked && !draft.moved) return draft.found ? at + 1 : null;
   if (!draft.found && isEntry(line.text)) return readConfidenceLog(log, lines, at, 0);
   if (draft.echo) log.echoes += 1;
+  else if (!draft.moved && numberedClaim.test(line.text.slice(head.end))) addClaims(log, line.text.slice(head.end));
   else addStep(log, head.index, draft, [line.start, end]);
   return next;
 }
@@ -215,7 +243,7 @@ function readObject(log: Log, line: Line): void {
   }
   const isStep = values.has("step") || (values.has("from") && (values.has("dir") || values.has("to")));
   if (isStep) addRecord(log, values, line);
-  else if (isEntries(line.text)) {
+  else if (isEntries(line.text) && /^\{[^([]*$/.test(line.text)) {
     const { entries } = readConfidenceEntries(line.text, 1);
     for (const entry of entries) if (log.entries.length < maxAttempts) log.entries.push(entry);
   }

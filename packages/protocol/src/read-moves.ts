@@ -92,6 +92,16 @@ const connecting = new Set(
     " ",
   ),
 );
+const choosing = /^(?:choos|go$|mov|tak|선택|이동|결정|택)/i;
+
+function offers(word: string, next: Token | undefined): boolean {
+  if (!/^(?:available|options?|possible|open|openings?|exits?|choices?|valid|가능|가능한|열린|선택지)$/i.test(word))
+    return false;
+  return (
+    isMark(next, ":") || (next !== undefined && isWord(next, "directions", "direction", "moves", "are", "방향", "이동"))
+  );
+}
+
 const alternatives = new Set(["or", "또는", "혹은", "이나", "아니면"]);
 const counts: Readonly<Record<string, number>> = {
   한: 1,
@@ -116,6 +126,8 @@ function gather(
 ): Zone {
   const items: Item[] = [];
   let [echo, ambiguous, depth, separated, unread] = [false, false, 0, !placed, false];
+  // True while open directions are listed (`Available: E, S.`), of which none is the move.
+  let listing = false;
   let end = tokens[next - 1]?.end ?? 0;
   for (const token of leading) addDirection(items, token);
   let at = next;
@@ -130,6 +142,10 @@ function gather(
       items.push({ kind: "cell", cell: token.cell });
       separated = false;
     } else if (token.kind === "direction") {
+      if (listing) {
+        if (!token.separates || !isMark(tokens[at - 1], "]")) continue;
+        listing = false;
+      }
       if (token.faint && depth === 0 && !separated) continue;
       if (token.separates && separatesHere(tokens, at, separated, items)) {
         separated = true;
@@ -137,10 +153,15 @@ function gather(
       }
       if (items.length > 0 && depth === 0 && !isListed(tokens, at)) break;
       if (depth > 0 && items.length > 0 && isRemark(tokens, at)) break;
-      addDirection(items, token);
+      const last = items.at(-1);
+      // `북쪽(위)`: the same said again in brackets.
+      const again = isMark(tokens[at - 1], "(") && last?.kind === "dir" && last.dir === token.dir;
+      if (!again) addDirection(items, token);
       separated = true;
-    } else if (token.kind === "separator") separated = true;
-    else if (token.kind === "number") {
+    } else if (token.kind === "separator") {
+      separated = true;
+      listing = false;
+    } else if (token.kind === "number") {
       if (!repeats(items, token.value, tokens[at + 1]) && items.length > 0) break;
     } else if (token.kind === "word") {
       if (alternatives.has(token.text.toLowerCase())) ambiguous ||= isDirection(tokens[at + 1]) && items.length > 0;
@@ -149,6 +170,7 @@ function gather(
       } else if (!connecting.has(token.text.toLowerCase()) && !isTimes(token, tokens[at + 1])) {
         if (items.length > 0) break;
         unread = true;
+        listing = offers(token.text, tokens[at + 1]) || (listing && !choosing.test(token.text));
       }
     } else if (token.kind === "mark") {
       if ("[({<".includes(token.text)) depth += 1;
@@ -157,8 +179,9 @@ function gather(
       else if (items.length > 0 && !",:+&=-–—×;".includes(token.text)) break;
       else if ("✗✘❌🚫⛔".includes(token.text)) break;
       if (":=".includes(token.text)) separated = true;
+      if (".;".includes(token.text)) listing = false;
     } else if (items.length > 0) break;
-    if (items.length > 0 || token.kind === "direction" || token.kind === "placeholder") end = token.end;
+    if (!isMark(token, "(") && token.kind !== "word") end = token.end;
   }
   const contested = ambiguous || isCopiedLine(items) || contradictsItself(tokens, next, items, text);
   return { items, ambiguous: contested && !echo, echo, end };
@@ -196,6 +219,10 @@ function isSeparator(token: Token): boolean {
 
 function isWord(token: Token, ...words: readonly string[]): boolean {
   return token.kind === "word" && words.includes(token.text.toLowerCase());
+}
+
+function isMark(token: Token | undefined, text: string): boolean {
+  return token?.kind === "mark" && token.text === text;
 }
 
 function isDirection(token: Token | undefined): boolean {

@@ -14,7 +14,7 @@ export interface PathCandidate {
 }
 
 const label =
-  /^(?:(?:the|my)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\([^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3})?(?<mark>[:=]{1,2}>?|->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{])|(?=\d{1,3},\d)|$)\s{0,4}/i;
+  /^(?:(?:the|my)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\([^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3}(?:as\sfollows|(?:다음|아래)(?:과|와)\s같(?:습니다|다|음))?\s{0,3})?(?<mark>[:=]{1,2}>?|->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{])|(?=\d{1,3},\d)|$)\s{0,4}/i;
 const innerLabel = /FINAL[_ ]PATH\s{0,3}[:=]\s{0,3}(?=[([{<\d])/;
 
 /** Where the text behind a FINAL_PATH label begins; -1 where the line has no such label. */
@@ -130,7 +130,7 @@ function isPathToken(token: Token): boolean {
     case "word":
       return pathWords.has(token.text.toLowerCase());
     case "mark":
-      return ",;[](){}-–—+:⚑🏁🚩".includes(token.text);
+      return ",;|[](){}-–—+:⚑🏁🚩".includes(token.text);
     case "number":
       return false;
   }
@@ -143,7 +143,8 @@ function takeLine(reader: Reader, whole: string, leads: boolean): "on" | "stop" 
   const firstCell = tokens.findIndex((token) => token.kind === "cell" || token.kind === "placeholder");
   if (leads && reader.cells.length === 0) {
     const lead = firstCell < 0 ? text.slice(0, 120) : text.slice(0, Math.min(120, tokens[firstCell]?.start ?? 0));
-    if (giveUp.test(lead) || (firstCell < 0 && /^\s*(?:\[\s*\]|\(\s*\)|-|\/|x|❌|✗)\s*$/i.test(text))) return "giveUp";
+    if (giveUp.test(lead) || (firstCell < 0 && /^\s*(?:\[\s*\]|\(\s*\)|-|\/|x|❌|✗|🚫|⛔)\s*$/iu.test(text)))
+      return "giveUp";
     if (firstCell < 0) return takeMoves(reader, tokens);
     // A few words may lead up to the path (`최종 경로는 …`); more is a sentence that happens to hold coordinates.
     if (firstCell > 10) return "stop";

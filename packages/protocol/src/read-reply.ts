@@ -54,7 +54,7 @@ export function readReply(text: string, options: ReadOptions): Reading {
     cutShort,
   });
   if (lenient !== null && lenient.flag !== null) flags.add(lenient.flag);
-  if (log.capped) flags.add("capped");
+  if (log.capped || log.claimsCapped) flags.add("capped");
   if (log.echoes > 0) flags.add("templateEcho");
   if (log.promptEcho) flags.add("promptEcho");
   if (log.partialConfidenceLog) flags.add("partialConfidenceLog");

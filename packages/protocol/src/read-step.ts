@@ -82,8 +82,17 @@ export function readStep(whole: string): StepDraft {
     else if (key === null && named.size === 0 && free.length === 0 && isMove(field)) move = `${move} → ${field}`;
     else free.push(field);
   }
-  const placed = [move, named.get("from"), named.get("dir"), named.get("to")].filter((part) => (part ?? "") !== "");
-  return draft(placed.join(" → "), free, named);
+  return draft(complete(move, named), free, named);
+}
+
+/** Adds what named fields say to a move, as far as its own words do not. */
+function complete(move: string, named: ReadonlyMap<Role, string>): string {
+  const [from = "", dir = "", to = ""] = [named.get("from"), named.get("dir"), named.get("to")];
+  if (from + dir + to === "") return move;
+  const stated = readMoves(move);
+  const missing = stated.moved ? [] : stated.found ? [dir] : [from, dir];
+  if (stated.moves.length === 1 && stated.moves[0]?.to === null) missing.push(to);
+  return [move, ...missing].filter((part) => part !== "").join(" → ");
 }
 
 /** Reads a step given as named values: a JSON object, a YAML block, a table's row. */
@@ -117,7 +126,7 @@ function bareConfidence(fields: readonly string[], rest: string): Confidence | n
   const only = /^\(?\s*(-?\d{1,3}(?:\.\d{1,4})?\s?%|0?\.\d{1,4}|1\.0{1,3}|\d{1,3}\s?\/\s?10{1,2}|\d{1,3})\s*\)?$/;
   const field = fields.find((each) => only.test(each.slice(0, 20)) && each.length < 20);
   if (field !== undefined) return readConfidence(field);
-  const behind = /^[\s\])}]*\(\s*(\d{1,3}(?:\.\d{1,4})?\s?%)\s*\)/.exec(rest.slice(0, 40));
+  const behind = /^[\s\])},;:(–—-]*(\d{1,3}(?:\.\d{1,4})?\s?%)/.exec(rest.slice(0, 40));
   return behind?.[1] === undefined ? null : readConfidence(behind[1]);
 }
 

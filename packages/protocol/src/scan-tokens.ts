@@ -52,8 +52,8 @@ const cellPlaceholder =
 const wordPlaceholder =
   /[[{<(]\s{0,2}(?:방향|이유|근거|direction|dir|reason|move|N\/[ESW]\/[ESW]\/[ESW]|N\s?\|\s?[ESW]\s?\|\s?[ESW]\s?\|\s?[ESW])\s{0,2}[\]}>)]/iy;
 const arrows = /-{1,3}>|={1,2}>|~{1,2}>|>/y;
-const separators = new Set(["⇒", "➜", "⟶", "↦", "⟼"]);
-const otherWord = /[\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]+/y;
+const separators = new Set(["⇒", "➜", "⟶", "↦", "⟼", "➔", "➤"]);
+const otherWord = /[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff]+/y;
 
 /**
  * Takes a normalised line apart. `barePairs` also reads `0,0` as a cell: only where a path or a place is expected.
@@ -171,7 +171,9 @@ function readNumber(tokens: Token[], text: string, start: number, barePairs: boo
   if (barePairs && !isLatin(text.charCodeAt(start - 1))) {
     barePair.lastIndex = start;
     const pair = barePair.exec(text);
-    if (pair !== null) return addCell(tokens, undefined, pair[1], pair[2], start, barePair.lastIndex);
+    // At the very end, behind a bracket, it is a place that was cut: its second number may not be whole.
+    const isCut = barePair.lastIndex === text.length && /[([{<]/.test(text.charAt(start - 1));
+    if (pair !== null && !isCut) return addCell(tokens, undefined, pair[1], pair[2], start, barePair.lastIndex);
   }
   let at = start;
   while (isDigit(text.charCodeAt(at))) at += 1;

@@ -176,13 +176,15 @@ function readPrefix(text: string): Prefix {
 
 const signed = /^(?:[-=]{1,2}>|-\d)/;
 
+/** An object with a key, or the key of one. Braces around anything else (`{(0,0) → …}`) are brackets. */
+const jsonStart = /^(?:\w{1,24}\s?:\s?)?\[?\s?\{\s{0,4}(?:[A-Za-z0-9가-힣_ ]{1,24}:|[{}])/;
 const mayUnfold = /.(?:STEP\s{0,3}\d|FINAL_PATH|CONFIDENCE_LOG|_COUNT|STRATEGY_CHANGE)/i;
 const laterLabels = /(?:FINAL_PATH|CONFIDENCE_LOG|HALLUCINATION_COUNT|BACKTRACK_COUNT|STRATEGY_CHANGE)\s{0,3}[:=]/g;
 const laterStep = /\bSTEP\s{0,3}(\d{1,6})\s{0,3}:/gi;
 
 /** Takes apart what was written on one line and belongs on several: JSON objects, a whole log, a whole final block. */
 function unfold(text: string): readonly string[] {
-  if (text.startsWith("{") || text.startsWith("[{") || /^\w{1,20}:\s?\[?\{/.test(text)) return unfoldJson(text);
+  if (jsonStart.test(text)) return unfoldJson(text);
   const cuts = new Set<number>();
   if (!mayUnfold.test(text)) return [text];
   const own = readStepHead(text)?.index ?? null;
@@ -218,7 +220,8 @@ function unfoldJson(json: string): readonly string[] {
   const cut = (to: number): void => {
     const part = text.slice(from, to);
     from = to + 1;
-    if (part === "" || part.trim() === "") return;
+    // What names no value is no object to read.
+    if (part === "" || (opened && !part.includes(":")) || part.trim() === "") return;
     if (opened && !finalKeys.test(part)) parts.push(`{${part}}`);
     else for (const member of splitMembers(part)) parts.push(member);
   };

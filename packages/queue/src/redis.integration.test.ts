@@ -7,6 +7,8 @@ import { shortSettings, startRedisQueue } from "../test/queue-under-test.ts";
 import { openQueue, QueueError } from "./index.ts";
 
 const redis = findRedis();
+// The report of a run shows no titles of what did not run.
+if (redis.kind === "missing") process.stderr.write(`The queue on Redis is not tested: ${redis.reason}.\n`);
 
 describe.runIf(redis.kind !== "missing")(redis.kind === "missing" ? `Redis, not run: ${redis.reason}` : "Redis", () => {
   describeQueueContract("the queue on Redis", startRedisQueue);

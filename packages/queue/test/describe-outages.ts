@@ -20,6 +20,7 @@ const trial = (trialId: string, delayMs = 0) => ({ trialId, generation: 0, delay
 export function describeOutages(start: () => Promise<OutageServer>): void {
   describe("outages", () => {
     let server: OutageServer;
+    let drop: (() => Promise<void>) | undefined;
     let proxy: FaultProxy;
     let direct: QueuePort;
     let proxied: QueuePort;
@@ -30,6 +31,7 @@ export function describeOutages(start: () => Promise<OutageServer>): void {
 
     beforeAll(async () => {
       server = await start();
+      drop = server.drop;
     });
     beforeEach(async () => {
       laneCount += 1;
@@ -43,10 +45,11 @@ export function describeOutages(start: () => Promise<OutageServer>): void {
       proxied = await open(proxy.through(server.url));
     });
     afterEach(async () => {
-      await Promise.all([direct.close(), proxied.close()]);
-      await proxy.close();
+      await Promise.all([direct, proxied].map((port) => port?.close()));
+      await proxy?.close();
     });
-    afterAll(() => server.drop());
+    // Undefined where the start failed, which is what the report should say.
+    afterAll(() => drop?.());
 
     const consume = () =>
       proxied.consume(lane, 2, async (delivery) => {

@@ -20,6 +20,13 @@ export interface House extends AsyncDisposable {
 }
 
 /**
+ * A delivery that a killed process had fetched and not yet claimed comes again after lock and two looks at most. Short,
+ * because the ledger's lease and not this lock keeps a trial from running twice: a delivery that comes too early is
+ * put off by the claim.
+ */
+const deliveryTimes = { lockMs: 10_000, stalledCheckMs: 3_000 } as const;
+
+/**
  * Opens database, queue and providers. `DATABASE_URL` names the database, else an embedded PostgreSQL in
  * `HALLUMAZE_HOME` (default `.hallumaze` of the working folder) is started or joined; `REDIS_URL` names the queue's
  * Redis, else the queue lives in the same database.
@@ -39,6 +46,7 @@ export async function openHouse(environment: Environment, logger: Logger): Promi
     const redisUrl = environment.REDIS_URL;
     const queue = await openQueue(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
       onError: (error) => logger.warn({ err: error }, "queue trouble"),
+      settings: deliveryTimes,
     });
     opened.push(queue);
     return {

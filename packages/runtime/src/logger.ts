@@ -1,3 +1,4 @@
+import { HalluMazeError } from "@hallumaze/foundation";
 import pino, { type Logger as PinoLogger } from "pino";
 
 /** One line per state change, with ids; never prompts, replies or keys. */
@@ -5,5 +6,12 @@ export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
 
 /** Opens the logger: JSON lines on stderr, so that stdout stays the command's own. */
 export function openLogger(level: string): Logger {
-  return pino({ level, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
+  const options = { level, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } };
+  return pino(options, pino.destination({ dest: 2, sync: true }));
+}
+
+/** An expected error by what it says; the stack is for those that nobody foresaw. */
+function describeError(error: unknown): unknown {
+  if (error instanceof HalluMazeError) return { code: error.code, message: error.message, ...error.context };
+  return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }

@@ -75,16 +75,14 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const discover = async (): Promise<void> => {
     for (const { lane } of await options.store.listOpenLanes(null)) {
       if (consumers.has(lane) || stop.signal.aborted || !isWanted(options.lanes, lane)) continue;
-      const consumer = await options.queue.consume(lane, options.concurrency, async (delivery, signal) =>
-        toDeliveryResult(await runTrial(ports, delivery, signal)),
-      );
+      const consumer = await options.queue.consume(lane, options.concurrency, async (delivery, signal) => {
+        // An outage may end lease and delivery of a trial whose call goes on here: its reply must not be bought twice.
+        if (claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
+        return toDeliveryResult(await runTrial(ports, delivery, signal));
+      });
       consumers.set(lane, consumer);
       options.logger.info({ lane, concurrency: options.concurrency }, "lane open");
     }
-  };
-  const repair = async (): Promise<void> => {
-    const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
-    if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
   };
   const renew = async (): Promise<void> => {
     if (claims.size === 0) return;
@@ -93,6 +91,26 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     for (const trialId of lost) {
       // A trial that ended while the renewal was under way is no longer held, and not lost.
       if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
+    }
+  };
+  let isAfterOutage = false;
+  const repair = async (): Promise<void> => {
+    try {
+      // What this process holds is not lost, even where it could not say so in time.
+      await renew();
+      if (isAfterOutage) {
+        await options.store.ping(pingTimeoutMs);
+        // Nor is what the others hold: all leases ended while nobody could renew them.
+        await pause(times.leaseMs, stop.signal);
+        await renew();
+        isAfterOutage = false;
+        if (stop.signal.aborted) return;
+      }
+      const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
+      if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
+    } catch (error) {
+      isAfterOutage = true;
+      throw error;
     }
   };
 
@@ -122,6 +140,8 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
 function isWanted(lanes: readonly string[] | null, lane: string): boolean {
   return lanes === null || lanes.includes(lane);
 }
+
+const pingTimeoutMs = 10_000;
 
 /** How often in a row a loop may fail before the worker gives up: with the back-off about two minutes. */
 const failuresAllowed = 12;

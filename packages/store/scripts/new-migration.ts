@@ -27,5 +27,6 @@ try {
   }
 } finally {
   await server.close();
+  rmSync(server.dataFolder, { recursive: true, force: true });
   rmSync(home, { recursive: true, force: true });
 }

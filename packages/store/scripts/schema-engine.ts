@@ -74,12 +74,22 @@ interface Engine {
 }
 
 interface EngineModule {
-  __wbg_set_wasm(exports: WebAssembly.Exports): void;
+  __wbg_set_wasm(exports: Readonly<Record<string, unknown>>): void;
   readonly SchemaEngine: {
     /** A static method that happens to be called "new". */
     "new"(options: unknown, log: (line: string) => void, adapter: unknown): Promise<Engine>;
   };
 }
+
+/** The part of WebAssembly that is used here: its types come with a browser's, which this project has not. */
+const { WebAssembly: webAssembly } = globalThis as unknown as {
+  readonly WebAssembly: {
+    instantiate(
+      bytes: Uint8Array,
+      imports: object,
+    ): Promise<{ readonly instance: { readonly exports: Readonly<Record<string, unknown>> } }>;
+  };
+};
 
 /** Once a process: the glue keeps views of one instance's memory, and a second instance would be read through them. */
 let loading: Promise<EngineModule> | null = null;
@@ -88,8 +98,8 @@ async function loadGlue(): Promise<EngineModule> {
   // The package imports its .wasm as an ES module, which Node does not do unflagged: instantiate it by hand.
   const folder = path.dirname(createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm"));
   const glue = (await import(path.join(folder, "schema_engine_bg.js"))) as EngineModule;
-  const { instance } = await WebAssembly.instantiate(readFileSync(path.join(folder, "schema_engine_bg.wasm")), {
-    "./schema_engine_bg.js": glue as unknown as WebAssembly.ModuleImports,
+  const { instance } = await webAssembly.instantiate(readFileSync(path.join(folder, "schema_engine_bg.wasm")), {
+    "./schema_engine_bg.js": glue,
   });
   glue.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();

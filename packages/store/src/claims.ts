@@ -1,4 +1,12 @@
-import type { Claim, ClaimResult, FailureOutcome, OpenTrial, RecordedReply, StorePort } from "@hallumaze/engine";
+import type {
+  Claim,
+  ClaimResult,
+  FailureOutcome,
+  OpenTrial,
+  RecordedFailure,
+  RecordedReply,
+  StorePort,
+} from "@hallumaze/engine";
 
 import { coalesce, type Coalescer } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
@@ -63,6 +71,8 @@ interface ClaimRow {
   readonly maxEmptyRetries: number;
   readonly queueMs: number | null;
   readonly recorded: readonly RecordedReply[] | null;
+  readonly failedOutcome: FailureOutcome | null;
+  readonly failedMessage: string | null;
 }
 
 /**
@@ -117,19 +127,26 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
     SELECT d.position, d.decision, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.plan,
       c.fence, d.tries, d.waits, d.empty_retries AS "emptyRetries", d.max_tries AS "maxTries",
       d.max_empty_retries AS "maxEmptyRetries",
-      greatest(0, round(extract(epoch FROM d.at - greatest(d.queued_at, d.not_before)) * 1000))::float8 AS "queueMs", recorded.replies AS recorded
+      greatest(0, round(extract(epoch FROM d.at - greatest(d.queued_at, d.not_before)) * 1000))::float8 AS "queueMs", recorded.replies AS recorded,
+      failed.outcome AS "failedOutcome", failed.error_message AS "failedMessage"
     FROM decided d
     LEFT JOIN claimed c ON c.id = d.id
     LEFT JOIN LATERAL (
       SELECT json_agg(json_build_object('exchangeId', e.id, 'turn', e.turn, 'text', coalesce(e.text, ''),
-        'reasoning', e.reasoning, 'finishReason', e.finish_reason) ORDER BY e.turn) AS replies
+        'reasoning', e.reasoning, 'finishReason', e.finish_reason, 'inputTokens', e.input_tokens) ORDER BY e.turn) AS replies
       FROM (
         SELECT DISTINCT ON (turn) * FROM exchanges x
         WHERE x.trial_id = d.id AND d.fence > 0 AND x.sequence > d.settled_sequence AND NOT x.late_duplicate
           AND x.outcome IS NULL
         ORDER BY turn, sequence DESC
       ) e
-    ) recorded ON d.decision = 'claimed'`);
+    ) recorded ON d.decision = 'claimed'
+    LEFT JOIN LATERAL (
+      SELECT x.outcome, x.error_message FROM exchanges x
+      WHERE x.trial_id = d.id AND d.fence > 0 AND x.sequence > d.settled_sequence AND NOT x.late_duplicate
+        AND x.outcome <> 'internal'
+      ORDER BY x.sequence DESC LIMIT 1
+    ) failed ON d.decision = 'claimed'`);
   const byPosition = new Map(rows.map((row) => [row.position, row]));
   return deliveries.map((_, position) => toClaimResult(byPosition.get(position)));
 }
@@ -143,9 +160,26 @@ function toClaimResult(row: ClaimRow | undefined): ClaimResult {
     text: decodeText(reply.text),
     reasoning: decodeNullable(reply.reasoning),
   }));
+  const recordedFailure: RecordedFailure | null =
+    row.failedOutcome === null
+      ? null
+      : { outcome: row.failedOutcome, message: decodeNullable(row.failedMessage) ?? "" };
   return {
     kind: "claimed",
-    claim: { trialId, sweepId, plan, fence, tries, waits, emptyRetries, maxTries, maxEmptyRetries, queueMs, recorded },
+    claim: {
+      trialId,
+      sweepId,
+      plan,
+      fence,
+      tries,
+      waits,
+      emptyRetries,
+      maxTries,
+      maxEmptyRetries,
+      queueMs,
+      recorded,
+      recordedFailure,
+    },
   };
 }
 

@@ -36,7 +36,8 @@ export function openDatabase(databaseUrl: string, poolSize: number): Database {
   pool.on("error", () => {
     // An idle connection was cut: the pool drops it and opens another when asked. Unheard, the event ends the process.
   });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: "minimal" });
+  // Its cache of query plans is keyed by the whole statement with its parameters: here, up to 100 batches of megabytes.
+  const prisma = new PrismaClient({ adapter: createAdapter(pool), errorFormat: "minimal", queryPlanCacheMaxSize: 0 });
 
   const run: Database["run"] = async (work) => {
     try {
@@ -66,6 +67,29 @@ export function openDatabase(databaseUrl: string, poolSize: number): Database {
       await pool.end();
     },
   };
+}
+
+/**
+ * Prisma's debug module keeps the last 100 statements with their parameters, switched on or not: here that would be
+ * megabytes each. It gets a copy whose parameters are dropped after use.
+ */
+function createAdapter(pool: pg.Pool): PrismaPg {
+  const factory = new PrismaPg(pool);
+  const connect = factory.connect.bind(factory);
+  factory.connect = async () => {
+    const adapter = await connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const copy = { ...query };
+      try {
+        return await queryRaw(copy);
+      } finally {
+        copy.args = [];
+      }
+    };
+    return adapter;
+  };
+  return factory;
 }
 
 /** Passes rows to a statement as one JSON parameter, for `json_to_recordset`. */

@@ -42,6 +42,10 @@ function pageAfter(sweepId: string, last: OrderedRow | null, pageSize: number, c
   )`;
 }
 
+const accepted = Prisma.sql`LEFT JOIN LATERAL (
+    SELECT * FROM exchanges x WHERE x.id = t.accepted_exchange_id LIMIT 1
+  ) e ON true`;
+
 interface TrialPageRow extends OrderedRow {
   readonly cellId: string;
   readonly sweep: string;
@@ -76,7 +80,7 @@ async function* streamTrials(
         e.id IS NOT NULL AS "hasExchange", e.input_tokens AS "inputTokens", e.output_tokens AS "outputTokens",
         e.cached_tokens AS "cachedTokens", e.reasoning_tokens AS "reasoningTokens", e.served_model AS "servedModel",
         e.http_ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
-      FROM page t JOIN sweeps s ON s.id = t.sweep_id LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
+      FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted}
       ORDER BY ${order}`);
     if (rows.length === 0) return;
     const found = await findScores(database, rows);
@@ -102,23 +106,28 @@ interface ScoreRow extends ProfileScores {
  */
 async function findScores(database: Database, page: readonly TrialPageRow[]): Promise<ReadonlyMap<string, Found>> {
   const input = page.map(({ trialId, sourceTrialId }) => ({ own: trialId, source: sourceTrialId }));
+  // Lateral with a limit or an offset: one look into the index a trial, whatever the planner thinks of tables that have
+  // grown since it last counted them.
   const wanted = Prisma.sql`
-    WITH input AS (SELECT * FROM json_to_recordset(${jsonRows(input)}) AS i(own uuid, source uuid)),
-    wanted AS (
-      SELECT own, CASE WHEN source IS NULL OR EXISTS (SELECT 1 FROM readings r WHERE r.trial_id = own) THEN own ELSE source END
-        AS holder FROM input
+    WITH wanted AS (
+      SELECT i.own, CASE WHEN i.source IS NULL OR rescored.found THEN i.own ELSE i.source END AS holder
+      FROM json_to_recordset(${jsonRows(input)}) AS i(own uuid, source uuid)
+      LEFT JOIN LATERAL (SELECT true AS found FROM readings r WHERE r.trial_id = i.own LIMIT 1) rescored ON true
     )`;
   const [readings, scores] = await Promise.all([
     database.query<{ readonly trialId: string; readonly readingJson: string }>(Prisma.sql`
       ${wanted}
-      SELECT DISTINCT ON (w.own) w.own::text AS "trialId", r.reading_json AS "readingJson"
-      FROM wanted w JOIN readings r ON r.trial_id = w.holder ORDER BY w.own, r.created_at DESC, r.reader_version DESC`),
+      SELECT w.own::text AS "trialId", r.reading_json AS "readingJson"
+      FROM wanted w CROSS JOIN LATERAL (
+        SELECT * FROM readings r WHERE r.trial_id = w.holder ORDER BY r.created_at DESC, r.reader_version DESC LIMIT 1
+      ) r`),
     database.query<ScoreRow>(Prisma.sql`
       ${wanted}
-      SELECT DISTINCT ON (w.own, s.profile) w.own::text AS "trialId", s.profile, s.sr, s.hc, s.fhr, s.bt, s.lt, s.hrr,
-        s.mei, s.ce, s.brs, s.score
-      FROM wanted w JOIN scores s ON s.trial_id = w.holder
-      ORDER BY w.own, s.profile, s.created_at DESC, s.reader_version DESC, s.profile_version DESC`),
+      SELECT w.own::text AS "trialId", s.profile, s.sr, s.hc, s.fhr, s.bt, s.lt, s.hrr, s.mei, s.ce, s.brs, s.score
+      FROM wanted w CROSS JOIN LATERAL (
+        SELECT DISTINCT ON (profile) * FROM scores s WHERE s.trial_id = w.holder
+        ORDER BY s.profile, s.created_at DESC, s.reader_version DESC, s.profile_version DESC OFFSET 0
+      ) s`),
   ]);
   const found = new Map<string, Found>();
   for (const { trialId, readingJson } of readings)
@@ -172,7 +181,7 @@ async function* streamReplies(
     const rows: readonly ReplyPageRow[] = await database.query<ReplyPageRow>(Prisma.sql`
       WITH ${pageAfter(sweepId, last, pageSize, answered)}
       SELECT ${orderColumns}, t.plan, coalesce(e."text", '') AS text, e.finish_reason AS "finishReason"
-      FROM page t JOIN exchanges e ON e.id = t.accepted_exchange_id ORDER BY ${order}`);
+      FROM page t ${accepted} ORDER BY ${order}`);
     if (rows.length === 0) return;
     yield rows.map(({ trialId, plan, text, finishReason }) => ({
       trialId,

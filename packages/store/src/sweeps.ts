@@ -11,7 +11,7 @@ type SweepMethods = Pick<
   "openSweep" | "findSweep" | "listSweeps" | "insertCells" | "beginGrid" | "closeGrid" | "findAnswered"
 >;
 
-const cellsPerStatement = 5000;
+const cellsPerStatement = 1000;
 
 /** The methods of the store that concern sweeps and their grids. */
 export function createSweepMethods(database: Database): SweepMethods {
@@ -49,6 +49,8 @@ export function createSweepMethods(database: Database): SweepMethods {
           UPDATE trials SET in_grid = false FROM gone WHERE trials.id = gone.id RETURNING 1
         )
         SELECT count(*)::int AS left FROM taken_out`);
+      // A grid may have brought 200,000 rows; the planner would hear of them from autovacuum, minutes later.
+      await database.run((prisma) => prisma.$executeRaw`ANALYZE trials`);
       return row?.left ?? 0;
     },
     findAnswered: (sweepName, cellIds) => findAnswered(database, sweepName, cellIds),

@@ -64,7 +64,7 @@ export function cell(
       maxTokens: 2500,
       promptVersion: "v1",
       generator: "dfs",
-      placement: "seed",
+      placement: "path-order",
       seed: 1001,
       size: 5,
       group: "A",

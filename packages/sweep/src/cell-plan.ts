@@ -42,7 +42,7 @@ export interface Cell {
   readonly alias: string;
   /** Queue lane: `<provider>.<model>` made safe (letters, digits, `-`, `_`, `.`), unique a provider, model and base URL. */
   readonly lane: string;
-  /** Place in the lane's seeded shuffled order: a pseudo-random integer in 0 … 2^31-1 from (sweep name, cell id). */
+  /** Place in the lane's seeded shuffled order: a pseudo-random integer in 0 … 2^31-1 of (sweep name, cell id). */
   readonly ordinal: number;
   readonly plan: CellPlan;
 }

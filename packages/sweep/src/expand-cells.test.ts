@@ -54,7 +54,7 @@ describe("cell ids", () => {
     const cells = [...expandCells(read(PLAIN), { rehearsal: false })];
     expect(cells.map((cell) => canonicalPlan(cell.plan))).toEqual([PUBLISHED_CELL]);
     expect(cells.map((cell) => cell.cellId)).toEqual(["e0d059dda758d23b14d522d05d463500"]);
-    expect(cells.map((cell) => cell.ordinal)).toEqual([253_880_434]);
+    expect(cells.map((cell) => cell.ordinal)).toEqual([1_908_257_747]);
     expect(cellId(SERVER_PLAN)).toBe("081a93af8049435bd7b1c4448c8ce7d1");
     expect(trialId("s", "e0d059dda758d23b14d522d05d463500")).toBe("2ca960979c2857c3318b21e53017b364");
   });

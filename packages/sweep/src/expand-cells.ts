@@ -67,13 +67,24 @@ function* cellsOf(spec: GridSpec, condition: Condition, repeat: number, rehearsa
   const { model, seeds } = condition;
   const shared = planOf(spec, condition, repeat, rehearsal);
   const [before, after] = splitAtSeed(shared);
+  const sweepWord = Number.parseInt(sha256Hex(spec.name).slice(0, 8), 16);
   for (const { first, last } of seeds) {
     for (let seed = first; seed <= last; seed++) {
       const id = sha256Hex(`${before}${seed}${after}`).slice(0, 32);
-      const ordinal = Number.parseInt(sha256Hex(`${spec.name}\n${id}`).slice(0, 8), 16) >>> 1;
+      const ordinal = shuffle(Number.parseInt(id.slice(0, 8), 16) ^ sweepWord);
       yield { cellId: id, alias: model.alias, lane: model.lane, ordinal, plan: { ...shared, seed } };
     }
   }
+}
+
+/**
+ * Spreads a 32-bit word over 0 … 2^31-1. A cell id is random enough by itself; mixing the sweep's word in gives each sweep
+ * an order of its own without a second hash a cell. SOURCE: MurmurHash3's 32-bit finaliser.
+ */
+function shuffle(word: number): number {
+  let mixed = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 1;
 }
 
 function planOf(spec: GridSpec, condition: Condition, repeat: number, rehearsal: boolean): CellPlan {

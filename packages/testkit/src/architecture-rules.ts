@@ -66,6 +66,7 @@ function packageProblem(workspace: Workspace, from: string, target: string): str
   const name = target.split("/").slice(0, 2).join("/");
   if (name !== target) return "a deep import";
   const isShipped = from.startsWith(`${workspace.folder}/src/`) && !from.endsWith(".test.ts");
+  if (name === workspace.name) return isShipped ? "its own entrance" : null;
   const declared = isShipped ? workspace.dependencies : [...workspace.dependencies, ...workspace.devDependencies];
   if (!declared.includes(name)) return "not declared in package.json";
   if (!isShipped && name === `${scope}testkit`) return null;

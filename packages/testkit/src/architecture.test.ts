@@ -57,6 +57,7 @@ it.each<[title: string, change: Partial<Workspace>, sentence: string]>([
   ["a dynamic import", written(`await import("${maze}");`), "not declared"],
   ["a re-export", written(`export {} from "${maze}";`), "not declared"],
   ["a deep import", written(importOf("@hallumaze/engine/src/outcomes.ts")), "a deep import"],
+  ["a package that goes through its own entrance", written(importOf("@hallumaze/queue")), "its own entrance"],
   ["a way round through the folders", written(importOf("../../engine/src/index.ts")), "outside its own package"],
   ["generated code outside the store", written(importOf("./generated/client.ts")), "generated code is the store's"],
   [

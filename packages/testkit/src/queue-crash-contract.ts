@@ -1,5 +1,5 @@
 import type { DeliveryResult } from "@hallumaze/engine";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 
 import { createGate, createRecorder, done, empty, type Guarantee, trial, trials } from "./queue-stage.ts";
 
@@ -63,6 +63,26 @@ export function describeCrashes(guarantee: Guarantee): void {
     });
     await recorder.reach(2, 8_000);
     await on.depthBecomes(empty);
+  });
+
+  guarantee("a handler that runs for three times the lock keeps its delivery to itself", async (on) => {
+    const recorder = createRecorder();
+    const startMs = performance.now();
+    await on.queue.enqueue(on.lane, [trial("long")]);
+    for (const port of [on.queue, await on.openPort()]) {
+      await on.consume(
+        1,
+        async (delivery) => {
+          recorder.note(delivery);
+          await vi.waitFor(() => expect(performance.now() - startMs).toBeGreaterThan(6_000), { timeout: 7_000 });
+          return done;
+        },
+        port,
+      );
+    }
+    await on.depthBecomes({ waiting: 0, active: 1, delayed: 0 });
+    await on.depthBecomes(empty, 10_000);
+    expect(recorder.ids()).toEqual(["long/0"]);
   });
 
   guarantee("after kill -9 of a process another finishes its delivery within the lock and two looks", async (on) => {

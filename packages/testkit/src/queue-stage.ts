@@ -84,7 +84,7 @@ export type Guarantee = (title: string, test: (on: QueueStage) => Promise<void>)
 
 /** Opens the server for a suite and a fresh port and lane for each of its tests; call it inside `describe`. */
 export function stageQueue(start: () => Promise<QueueUnderTest>): Guarantee {
-  let server: QueueUnderTest;
+  let server: QueueUnderTest | undefined;
   let laneCount = 0;
   const ports: QueuePort[] = [];
   beforeAll(async () => {
@@ -93,21 +93,24 @@ export function stageQueue(start: () => Promise<QueueUnderTest>): Guarantee {
   afterEach(async () => {
     await Promise.all(ports.splice(0).map((port) => port.close()));
   });
-  afterAll(() => server.drop());
+  // Undefined where the start failed, which is what the report should say.
+  afterAll(() => server?.drop());
 
   return (title, test) =>
     it(title, async () => {
       laneCount += 1;
       const lane = `sim.contract-${laneCount}`;
       const errors: HalluMazeError[] = [];
+      if (server === undefined) throw new Error("the server under test did not start");
+      const started = server;
       const openPort = async (): Promise<QueuePort> => {
-        const port = await server.open((error) => errors.push(error));
+        const port = await started.open((error) => errors.push(error));
         ports.push(port);
         return port;
       };
       const queue = await openPort();
       await test({
-        server,
+        server: started,
         queue,
         lane,
         errors,

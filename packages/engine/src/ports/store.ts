@@ -47,6 +47,14 @@ export interface RecordedReply {
   readonly text: string;
   readonly reasoning: string | null;
   readonly finishReason: FinishReason | null;
+  /** As the provider counted them; null where it does not say. */
+  readonly inputTokens: number | null;
+}
+
+/** A failure that was recorded and whose try has not ended. */
+export interface RecordedFailure {
+  readonly outcome: FailureOutcome;
+  readonly message: string;
 }
 
 /** The right to run one trial until the lease ends. Every write is checked against the fence. */
@@ -72,6 +80,8 @@ export interface Claim {
    * the scoring broke, and a retry scores the recorded reply.
    */
   readonly recorded: readonly RecordedReply[];
+  /** The last failure that a lost run has recorded and whose try has not ended: it counts, without another request. */
+  readonly recordedFailure: RecordedFailure | null;
 }
 
 /** Answer to a claim: ours to run, or why not. */

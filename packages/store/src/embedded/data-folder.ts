@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -86,11 +95,16 @@ function followPointer(pointer: string): string {
 
 function makeFolder(inHome: string, pointer: string, home: string, account: Account | null): string {
   if (make(inHome, account)) return inHome;
+  const realHome = realpathSync(home);
   // A folder of its own for every home, so that a home that was deleted does not come back with its old data.
-  const name = `${sha256Hex(realpathSync(home)).slice(0, 8)}-${randomBytes(4).toString("hex")}`;
-  for (const parent of ["/var/lib", "/var/tmp", tmpdir()]) {
-    const folder = path.join(parent, `hallumaze-${name}`);
+  const name = `hallumaze-${sha256Hex(realHome).slice(0, 8)}-${randomBytes(4).toString("hex")}`;
+  const temporary = realpathSync(tmpdir());
+  const lasting = ["/var/lib", "/var/tmp"];
+  for (const parent of isInside(realHome, temporary) ? [temporary, ...lasting] : [...lasting, temporary]) {
+    removeAbandoned(parent, temporary);
+    const folder = path.join(parent, name);
     if (!make(folder, account)) continue;
+    writeFileSync(path.join(folder, "home"), `${realHome}\n`);
     writeFileSync(pointer, `${folder}\n`);
     return folder;
   }
@@ -98,6 +112,30 @@ function makeFolder(inHome: string, pointer: string, home: string, account: Acco
     "embedded-unreachable-folder",
     `The account ${account?.name ?? ""} cannot reach ${home} (a parent folder is closed to it), nor a folder under /var/lib, /var/tmp or ${tmpdir()}. Set HALLUMAZE_HOME to a folder that it can reach.`,
   );
+}
+
+/**
+ * Removes the data of homes in the temporary folder that are gone: tests and rehearsals delete their home and cannot know
+ * of this. The data of any other home stays, though it cannot be seen: its disk may only be unmounted.
+ */
+function removeAbandoned(parent: string, temporary: string): void {
+  if (!existsSync(parent)) return;
+  for (const entry of readdirSync(parent, { withFileTypes: true })) {
+    if (!entry.isDirectory() || !/^hallumaze-[0-9a-f]{8}-[0-9a-f]{8}$/.test(entry.name)) continue;
+    const folder = path.join(parent, entry.name);
+    try {
+      const home = readFileSync(path.join(folder, "home"), "utf8").trim();
+      if (!isInside(home, temporary) || existsSync(home) || existsSync(path.join(folder, "data", "postmaster.pid")))
+        continue;
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Another user's, or being removed by another process: not ours to clear away.
+    }
+  }
+}
+
+function isInside(folder: string, parent: string): boolean {
+  return folder.startsWith(parent + path.sep);
 }
 
 function make(folder: string, account: Account | null): boolean {

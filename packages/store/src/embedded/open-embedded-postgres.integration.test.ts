@@ -1,23 +1,27 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { pidExists, readProcStat } from "../process-identity.ts";
 import { openEmbeddedPostgres } from "./open-embedded-postgres.ts";
@@ -30,6 +34,8 @@ let home: string;
 const children: ChildProcess[] = [];
 beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), "hallumaze-embedded-"));
+  // It is made closed to everybody else: so to the account that the server runs as under root.
+  chmodSync(home, 0o755);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
@@ -46,8 +52,10 @@ interface Client {
   readonly leave: () => Promise<void>;
 }
 
-async function startClient(folder: string = home): Promise<Client> {
-  const child = spawn(process.execPath, ["--import", tsx, clientScript, folder], {
+async function startClient(as: { readonly uid?: number; readonly gid?: number } = {}): Promise<Client> {
+  const child = spawn(process.execPath, ["--import", tsx, clientScript, home], {
+    ...as,
+    cwd: home,
     stdio: ["pipe", "pipe", "inherit"],
   });
   children.push(child);
@@ -119,17 +127,32 @@ describe("openEmbeddedPostgres", () => {
     expect(isRunning(killed.pid)).toBe(false);
   });
 
-  it("starts a killed server again with everything that was committed", async () => {
+  it("starts a killed server again at the same port, with everything that was committed", async () => {
     const first = await openEmbeddedPostgres({ home, settings });
     await query(first.url, "CREATE TABLE kept AS SELECT 7 AS value");
     process.kill(first.pid, "SIGKILL");
+    const kept = await vi.waitFor(() => query(first.url, "SELECT value FROM kept"), { timeout: 30_000, interval: 50 });
+    expect(kept).toEqual([{ value: 7 }]);
     const second = await openEmbeddedPostgres({ home, settings });
+    expect(second.url).toBe(first.url);
     expect(second.pid).not.toBe(first.pid);
-    expect(await query(second.url, "SELECT value FROM kept")).toEqual([{ value: 7 }]);
-    // The first client's server is gone, so that it no longer holds the second: but it may still leave.
     await second.close();
-    expect(isRunning(second.pid)).toBe(false);
+    expect(isRunning(second.pid)).toBe(true);
     await first.close();
+    expect(isRunning(second.pid)).toBe(false);
+  });
+
+  it("takes another port where the last one is taken", async () => {
+    const first = await openEmbeddedPostgres({ home, settings });
+    await first.close();
+    const port = Number(new URL(first.url).port);
+    const stranger = createServer().listen(port, "127.0.0.1");
+    await once(stranger, "listening");
+    const second = await openEmbeddedPostgres({ home, settings });
+    expect(Number(new URL(second.url).port)).not.toBe(port);
+    expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await second.close();
+    await new Promise((resolve) => stranger.close(resolve));
   });
 
   it("is not misled by the pid file of a crashed machine, whose number another process has now", async () => {
@@ -195,6 +218,31 @@ describe.runIf(process.getuid?.() === 0)("as root", () => {
     const server = await openEmbeddedPostgres({ home, settings });
     expect(statSync(`/proc/${server.pid}`).uid).not.toBe(0);
     await server.close();
+  });
+
+  it("serves an ordinary user from a folder of its own, and keeps others out of it", async () => {
+    const nobody = 65_534;
+    chownSync(home, nobody, nobody);
+    const client = await startClient({ uid: nobody, gid: nobody });
+    expect(statSync(`/proc/${client.pid}`).uid).toBe(nobody);
+    expect(statSync(path.join(home, "postgres")).mode & 0o077).toBe(0);
+    await client.leave();
+    expect(isRunning(client.pid)).toBe(false);
+    rmSync(home, { recursive: true });
+  });
+
+  it("clears away the data of a temporary home that was deleted, when it makes the next", async () => {
+    const [first, second] = ["first", "second"].map((name) => path.join(home, name));
+    if (first === undefined || second === undefined) throw new Error("two names");
+    for (const folder of [first, second]) mkdirSync(folder, { mode: 0o700 });
+    const abandoned = await openEmbeddedPostgres({ home: first, settings });
+    await abandoned.close();
+    expect(path.dirname(abandoned.dataFolder)).toBe(realpathSync(tmpdir()));
+    rmSync(first, { recursive: true });
+    const next = await openEmbeddedPostgres({ home: second, settings });
+    await next.close();
+    expect([existsSync(abandoned.dataFolder), existsSync(next.dataFolder)]).toEqual([false, true]);
+    rmSync(next.dataFolder, { recursive: true });
   });
 
   it("keeps the data where that account reaches it when home is closed to it, and finds it again", async () => {

@@ -9,7 +9,7 @@ import { chooseAccount } from "./account.ts";
 import { prepareBinaries } from "./binaries.ts";
 import { chooseDataFolder, openHome, readOrMakePassword } from "./data-folder.ts";
 import { withFolderLock } from "./folder-lock.ts";
-import { initialise, type ServerContext, startOrFind, stop } from "./server.ts";
+import { initialise, isServerThere, type ServerContext, startOrFind, stop } from "./server.ts";
 
 /** The embedded server as one client holds it. */
 export interface EmbeddedPostgres {
@@ -30,6 +30,7 @@ let opened = 0;
 /**
  * Starts the real PostgreSQL that belongs to `home`, or joins it where it runs already. Processes that come at once share
  * one server; a client that was killed does not count; one that a crash has left running is joined and stopped like any.
+ * While it is held, a server that was killed is started again at the same port, where pools find it by themselves.
  *
  * `home` is a folder (made where missing); `settings` are Postgres settings for a server that this call starts.
  * Throws a StoreError whose code begins with `embedded-`.
@@ -46,22 +47,60 @@ export async function openEmbeddedPostgres(options: {
     const password = readOrMakePassword(places.passwordFile, isInitialised(context));
     await initialise(context, password);
     const { server, started } = await startOrFind(context);
-    // Whoever was registered with a server that is gone has no connection left.
-    if (started) removeClients(places.clients, () => true);
+    // A container that is gone cannot be asked whether its clients live; their server has gone with it.
+    if (started) removeClients(places.clients, (workerId) => isKnownDead(workerId) || !isOfThisHost(workerId));
     const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${server.port}/postgres`;
     await checkAnswers(url, places.passwordFile);
     const entry = register(places.clients);
+    const stopWatching = watch(context);
     let closing: Promise<void> | null = null;
     return {
       url,
       dataFolder: places.folder,
       pid: server.pid,
       close: () => {
-        closing ??= leave(context, entry);
+        closing ??= stopWatching().then(() => leave(context, entry));
         return closing;
       },
     };
   });
+}
+
+const watchEveryMs = 500;
+const watchAfterFailureMs = 10_000;
+
+/** Starts the server again when it has gone without being asked to; gives what ends the watch. */
+function watch(context: ServerContext): () => Promise<void> {
+  let isOver = false;
+  let reviving: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout;
+
+  const check = async (): Promise<void> => {
+    let nextMs = watchEveryMs;
+    try {
+      if (!isServerThere(context.places)) {
+        await withFolderLock(context.places.lockFile, lockWaitMs, async () => {
+          await startOrFind(context);
+        });
+      }
+    } catch {
+      // Every statement of the store says by now that the database does not answer; it may be startable later.
+      nextMs = watchAfterFailureMs;
+    }
+    if (!isOver) schedule(nextMs);
+  };
+  const schedule = (ms: number): void => {
+    timer = setTimeout(() => {
+      reviving = check();
+    }, ms);
+    timer.unref();
+  };
+  schedule(watchEveryMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    return reviving;
+  };
 }
 
 async function leave(context: ServerContext, entry: string): Promise<void> {
@@ -84,6 +123,10 @@ function register(clients: string): string {
   const entry = path.join(clients, `${workerId.split("/").slice(1).join("-")}-${opened}`);
   writeFileSync(entry, workerId);
   return entry;
+}
+
+function isOfThisHost(workerId: string): boolean {
+  return workerId.split("/", 1)[0] === describeThisProcess().split("/", 1)[0];
 }
 
 function removeClients(clients: string, isGone: (workerId: string) => boolean): void {

@@ -52,6 +52,8 @@ export async function initialise(context: ServerContext, password: string): Prom
     if (account !== null) chownSync(passwordFile, account.uid, account.gid);
     // The C locale: one sort order on every machine.
     const options = ["-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-instructions"];
+    // Who waits for no disk afterwards need not wait for it here.
+    if (context.settings["fsync"] === "off") options.push("--no-sync");
     const ended = await runProgram(context, binaries.initdb, [
       "-D",
       places.pgdata,
@@ -77,13 +79,22 @@ export async function startOrFind(
   for (let attempt = 0; attempt < startTries; attempt++) {
     const found = await waitUntilReady(context, () => false);
     if (found !== null) return { server: found, started: attempt > 0 };
-    const begun = await start(context);
-    if (begun.server !== null) return { server: begun.server, started: true };
+    const port = await choosePort(attempt === 0 ? lastPort(context.places) : 0);
+    const begun = await start(context, port);
+    if (begun.server !== null) {
+      writeFileSync(path.join(context.places.home, "postgres.port"), String(port));
+      return { server: begun.server, started: true };
+    }
     output = begun.output;
     // The next attempt takes another port; and the children of a killed server may hold its memory for a moment.
     await wait(100 * (attempt + 1));
   }
   throw explain(context, "embedded-start-failed", "did not start", output);
+}
+
+/** True where the server's process is there, ready or not. Needs no lock. */
+export function isServerThere(places: Places): boolean {
+  return findProcess(places) !== null;
 }
 
 /** Stops the server and waits until it is gone; it ends open connections. Nothing to do where none runs. */
@@ -111,20 +122,26 @@ export async function stop(context: ServerContext): Promise<void> {
 
 async function start(
   context: ServerContext,
+  port: number,
 ): Promise<{ readonly server: RunningServer | null; readonly output: string }> {
   const { places, binaries } = context;
   const settings = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     max_connections: "200",
+    // A sweep fills empty tables within a minute: the planner should hear of it while it is under way.
+    autovacuum_naptime: "10s",
     ...context.settings,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Its process is gone, or we would not be here. Postgres asks by `kill(pid, 0)` only, which a zombie or a stranger with
+  // the same pid answers too, and would refuse to start.
+  rmSync(pidFileOf(places), { force: true });
   // Its own log handle: the server outlives this process, so no pipe may end with it.
   const log = openSync(places.logFile, "a", 0o600);
   const logStart = readLog(places.logFile).length;
   try {
-    const child = spawn(binaries.postgres, ["-D", places.pgdata, "-p", String(await freePort()), ...args], {
+    const child = spawn(binaries.postgres, ["-D", places.pgdata, "-p", String(port), ...args], {
       ...spawnOptions(context),
       // A group of its own: Ctrl-C in the terminal ends the command, which then stops the server in order.
       detached: true,
@@ -176,23 +193,22 @@ interface FoundProcess extends RunningServer {
   readonly isReady: boolean;
 }
 
-/** Reads postmaster.pid (line 1 pid, line 4 port, line 8 status); removes it where its process is gone. */
+/** Reads postmaster.pid: line 1 is the pid, line 4 the port, line 8 the status. Null where its process is gone. */
 function findProcess(places: Places): FoundProcess | null {
-  const pidFile = path.join(places.pgdata, "postmaster.pid");
   let lines: string[];
   try {
-    lines = readFileSync(pidFile, "utf8").split("\n");
+    lines = readFileSync(pidFileOf(places), "utf8").split("\n");
   } catch {
     return null;
   }
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
-  if (!isServerOf(pid, places.pgdata)) {
-    // Postgres asks by `kill(pid, 0)`, which a zombie or a stranger with the same pid answers, and then refuses to start.
-    rmSync(pidFile, { force: true });
-    return null;
-  }
+  if (!isServerOf(pid, places.pgdata)) return null;
   return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === "ready" };
+}
+
+function pidFileOf(places: Places): string {
+  return path.join(places.pgdata, "postmaster.pid");
 }
 
 function isServerOf(pid: number, pgdata: string): boolean {
@@ -234,15 +250,24 @@ function spawnOptions({ places, account, binaries }: ServerContext) {
   return { ...asUser(account), cwd: places.folder, env };
 }
 
-function freePort(): Promise<number> {
+/** The port of the last start, taken again where it is free: clients that outlived a crash find the server there. */
+function lastPort(places: Places): number {
+  try {
+    return Number(readFileSync(path.join(places.home, "postgres.port"), "utf8")) || 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** `wanted` where it is free, else any free port; 0 wants any. */
+function choosePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
+    probe.once("error", (error) => (wanted === 0 ? reject(error) : resolve(choosePort(0))));
+    probe.listen(wanted, "127.0.0.1", () => {
       const address = probe.address();
-      probe.close(() =>
-        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
-      );
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
     });
   });
 }
