@@ -122,7 +122,7 @@ function judge(vendor: Vendor, exchange: Exchange, draft: Draft): Verdict {
   if (error !== null)
     return fail(explain(classifyFailure(status, error, source), draft), readFacts(vendor, body, draft));
   const reading = status === 0 ? null : vendor.read(body, draft);
-  if (reading?.kind === "reply" && (exchange.breakage === null || body.kind === "events")) {
+  if (reading?.kind === "reply" && (exchange.breakage === null || reading.nativeFinishReason !== null)) {
     return { kind: "reply", reading, facts: reading };
   }
   const facts = reading ?? noFacts;
@@ -232,15 +232,16 @@ function errorOf(body: ReplyBody): ErrorFacts | null {
   return null;
 }
 
-/** A page or a plain line instead of JSON: its words still tell an overload from a wrong address. */
+/** A page, a plain line or some other JSON: its words still tell an overload from a wrong address. */
 function plainText(body: ReplyBody): ErrorFacts | null {
-  if (body.kind !== "text") return null;
-  const message = body.text
+  if (body.kind !== "text" && body.kind !== "json") return null;
+  const text = body.kind === "text" ? body.text : JSON.stringify(body.value);
+  const message = text
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
     .trim()
     .slice(0, 600);
-  return { status: null, message, parameter: null, words: [], text: body.text };
+  return { status: null, message, parameter: null, words: [], text };
 }
 
 function readFacts(vendor: Vendor, body: ReplyBody, draft: Draft): ReplyFacts {

@@ -1,11 +1,13 @@
 import type { LaneLimits } from "@hallumaze/engine";
 
-import { isVendor } from "./keys.ts";
+import { isVendor, type VendorName } from "./keys.ts";
 
 /** What a family of models takes and gives. */
 export interface Capabilities {
   /** Name of the family, for messages. */
   readonly family: string;
+  /** False where no rule knows the name: nothing is refused then, for nothing is known. */
+  readonly isListed: boolean;
   /** Null where the model refuses the parameter; else the largest value. */
   readonly temperatureMax: number | null;
   /** How the model is told to think: a token budget, an effort word, a level word, or not at all. */
@@ -31,6 +33,7 @@ type Rule = readonly [RegExp, Partial<Capabilities> & { readonly family: string 
 const anthropicStreamAbove = 21_333;
 const anthropicBase: Capabilities = {
   family: "claude",
+  isListed: true,
   temperatureMax: null,
   thinking: "effort",
   budget: null,
@@ -43,6 +46,7 @@ const anthropicBase: Capabilities = {
 };
 const openAiBase: Capabilities = {
   family: "gpt",
+  isListed: true,
   temperatureMax: 2,
   thinking: "none",
   budget: null,
@@ -55,6 +59,7 @@ const openAiBase: Capabilities = {
 };
 const googleBase: Capabilities = {
   family: "gemini",
+  isListed: true,
   temperatureMax: 2,
   thinking: "level",
   budget: null,
@@ -67,7 +72,7 @@ const googleBase: Capabilities = {
 };
 const deepSeekBase: Capabilities = {
   ...openAiBase,
-  family: "deepseek v4",
+  family: "deepseek",
   thinking: "effort",
   thinksByDefault: true,
   maxOutputTokens: 384_000,
@@ -86,7 +91,7 @@ const reasoning = { temperatureMax: null, thinking: "effort", thinksByDefault: t
  * 2026-10-21 (no temperature, top_p, top_k); developers.openai.com model pages; ai.google.dev thinking and model pages;
  * api-docs.deepseek.com pricing. Read 2026-11-29.
  */
-const families: Readonly<Record<string, { readonly base: Capabilities; readonly rules: readonly Rule[] }>> = {
+const families: Readonly<Record<VendorName, { readonly base: Capabilities; readonly rules: readonly Rule[] }>> = {
   anthropic: {
     base: anthropicBase,
     rules: [
@@ -99,6 +104,7 @@ const families: Readonly<Record<string, { readonly base: Capabilities; readonly 
       [/^claude-opus-4/, { family: "claude opus 4", ...sampled, contextTokens: 200_000, maxOutputTokens: 32_000 }],
       [/^claude-(sonnet|haiku)-4/, { family: "claude 4", ...sampled, contextTokens: 200_000, maxOutputTokens: 64_000 }],
       [/^claude-3/, { family: "claude 3", ...sampled, contextTokens: 200_000, maxOutputTokens: 8192 }],
+      [/^claude-/, { family: "claude 5" }],
     ],
   },
   openai: {
@@ -149,6 +155,7 @@ const families: Readonly<Record<string, { readonly base: Capabilities; readonly 
         { family: "gemini 2.5 flash", thinking: "budget", budget: { min: 1, max: 24_576, off: true } },
       ],
       [/^gemini-[12]/, { family: "gemini 2.0", thinking: "none", thinksByDefault: false, maxOutputTokens: 8192 }],
+      [/^gemini-/, { family: "gemini 3" }],
     ],
   },
   deepseek: {
@@ -168,28 +175,63 @@ const families: Readonly<Record<string, { readonly base: Capabilities; readonly 
           contextTokens: 128_000,
         },
       ],
+      [/^deepseek-/, { family: "deepseek v4" }],
     ],
   },
 };
 
-/** A server of one's own: nothing is known of its models, so nothing is refused, and the oldest names are spoken. */
-const compatible: Capabilities = { ...openAiBase, family: "OpenAI-compatible server", tokenParameter: "max_tokens" };
+/** A server of one's own: nothing is known of its models, and the oldest names are spoken. */
+const compatible: Capabilities = {
+  ...openAiBase,
+  family: "OpenAI-compatible server",
+  isListed: false,
+  tokenParameter: "max_tokens",
+};
 
-/**
- * What a model takes. `isListed` is false where no rule knows its name: defaults of its vendor are given. `baseUrl`
- * set with provider `openai` means any compatible server.
- */
+/** What a model takes. `baseUrl` set with provider `openai` means any compatible server. */
 export function findCapabilities(model: {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl: string | null;
 }): Capabilities {
-  if (!isVendor(model.provider)) return { ...openAiBase, family: model.provider };
+  if (!isVendor(model.provider)) return { ...openAiBase, family: model.provider, isListed: false };
   if (model.provider === "openai" && model.baseUrl !== null) return compatible;
-  const { base, rules } = families[model.provider] ?? { base: openAiBase, rules: [] };
-  const rule = rules.find(([pattern]) => pattern.test(model.model))?.[1];
+  const { base, rules } = families[model.provider];
+  // A fine-tuned model takes what its base takes.
+  const name = model.model.replace(/^ft:/, "");
+  const rule = rules.find(([pattern]) => pattern.test(name))?.[1];
+  if (rule === undefined) {
+    return { ...base, family: `unlisted ${base.family}`, isListed: false, temperatureMax: 2, maxOutputTokens: null };
+  }
   const found: Capabilities = { ...base, ...rule };
   return found.api === "responses" ? { ...found, tokenParameter: "max_output_tokens" } : found;
+}
+
+/** A model's wishes about thinking, under any of the names that vendors gave them. */
+export interface ThinkingWish {
+  readonly budget: number | string | boolean | undefined;
+  readonly effort: number | string | boolean | undefined;
+  /** On, off, or the vendor's own word for how. */
+  readonly mode: number | string | boolean | undefined;
+  /** The parameters that are not about thinking. */
+  readonly others: Readonly<Record<string, number | string | boolean>>;
+}
+
+const budgetNames = new Set(["thinkingBudget", "thinking_budget", "budgetTokens", "budget_tokens"]);
+const effortNames = new Set(["reasoningEffort", "reasoning_effort", "effort", "thinkingLevel", "thinking_level"]);
+
+/** Reads what a spec's parameters say about thinking. */
+export function readThinking(params: Readonly<Record<string, number | string | boolean>>): ThinkingWish {
+  const entries = Object.entries(params);
+  const valueOf = (names: ReadonlySet<string>) => entries.find(([name]) => names.has(name))?.[1];
+  return {
+    budget: valueOf(budgetNames),
+    effort: valueOf(effortNames),
+    mode: params["thinking"],
+    others: Object.fromEntries(
+      entries.filter(([name]) => !budgetNames.has(name) && !effortNames.has(name) && name !== "thinking"),
+    ),
+  };
 }
 
 /** Limits to begin with, and where they come from. */

@@ -118,3 +118,21 @@ test("every known model has a family, and limits to begin with", () => {
     }
   }
 });
+
+test("a thinking budget is found under any vendor's name for it (T52)", () => {
+  for (const name of ["thinkingBudget", "thinking_budget", "budget_tokens"]) {
+    expect(check("anthropic/claude-haiku-4-5", { params: { [name]: 512 } }).codes).toContain("error thinking-budget");
+  }
+});
+
+test("a fine-tuned model is checked by its base; a server of one's own refuses nothing beforehand", () => {
+  expect(check("openai/ft:gpt-4o-2024-08-06:lab::x1", { maxTokens: 20_000 }).codes).toContain("error max-tokens");
+  const own = {
+    baseUrl: "http://localhost:1",
+    temperature: 0.7,
+    temperatureExplicit: true,
+    params: { thinkingBudget: 9 },
+  };
+  expect(check("anthropic/some-local-model", own).codes).toEqual([]);
+  expect(check("openai/some-local-model", { ...own, maxTokens: 900_000 }).codes).toEqual([]);
+});

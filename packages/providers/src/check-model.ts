@@ -1,4 +1,4 @@
-import { type Capabilities, findCapabilities } from "./capabilities.ts";
+import { type Capabilities, findCapabilities, readThinking } from "./capabilities.ts";
 import { isVendor } from "./keys.ts";
 import { findRetirement, isKnownModel } from "./known-models.ts";
 
@@ -106,19 +106,25 @@ function checkTemperature(wish: ModelWish, capabilities: Capabilities): readonly
 
 /** Anthropic: with extended thinking the temperature is 1. */
 function clashes(wish: ModelWish, capabilities: Capabilities): boolean {
-  const budget = wish.params["thinkingBudget"];
-  return capabilities.api === "messages" && typeof budget === "number" && budget > 0 && wish.temperature !== 1;
+  const { budget } = readThinking(wish.params);
+  return (
+    capabilities.isListed &&
+    capabilities.api === "messages" &&
+    typeof budget === "number" &&
+    budget > 0 &&
+    wish.temperature !== 1
+  );
 }
 
 function checkThinking(wish: ModelWish, capabilities: Capabilities): readonly ModelIssue[] {
-  const { family, thinking, budget } = capabilities;
-  const asked = wish.params["thinkingBudget"];
+  const { family, thinking, budget, isListed } = capabilities;
+  const { budget: asked, effort } = readThinking(wish.params);
   const issues: ModelIssue[] = [];
-  if (asked !== undefined && budget === null && wish.baseUrl === null) {
+  if (asked !== undefined && budget === null && isListed) {
     const other = thinking === "none" ? "does not think" : `takes params.reasoningEffort, no token budget`;
     issues.push(issue("error", "thinking-refused", "thinkingBudget", `${family} ${other}`));
   }
-  if (wish.params["reasoningEffort"] !== undefined && thinking === "none" && wish.baseUrl === null) {
+  if (effort !== undefined && thinking === "none" && isListed) {
     issues.push(issue("error", "thinking-refused", "reasoningEffort", `${family} does not think`));
   }
   if (asked !== undefined && budget !== null) {
@@ -140,7 +146,7 @@ function checkThinking(wish: ModelWish, capabilities: Capabilities): readonly Mo
       issues.push(issue("error", "thinking-budget", "thinkingBudget", message));
     }
   }
-  if (capabilities.thinksByDefault && asked === undefined && wish.maxTokens < thinkingRoom) {
+  if (capabilities.thinksByDefault && isListed && asked === undefined && wish.maxTokens < thinkingRoom) {
     const message = `${family} thinks unasked and its thoughts count against maxTokens ${wish.maxTokens}: answers may be cut off`;
     issues.push(issue("warning", "thinking-takes-limit", "maxTokens", message));
   }

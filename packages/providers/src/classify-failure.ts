@@ -63,7 +63,7 @@ const patterns = {
     /\bmodel_not_found\b|model:? ?\S* ?(\S+ )?(does not exist|not exist|not found|is not found|is not available|unknown)|not a valid model|unknown model|no such model|no endpoints found/,
   context:
     /context_length_exceeded|context (length|window|limit)|prompt is too long|input token count|too many (input )?tokens|maximum (context|input)|request_too_large|exceeds the maximum number of tokens/,
-  overloaded: /overloaded|at capacity|over capacity|high demand|slow_down|server busy|insufficient_system_resource/,
+  overloaded: /overloaded|at capacity|over capacity|high demand|slow_down|\bbusy\b|insufficient_system_resource/,
   unsupported:
     /unsupported_(parameter|value)|not support|unsupported|unrecognized|unknown (name|parameter|argument|field)|deprecated|no longer|not permitted|extra_forbidden|extra (inputs|fields)|may only be set|is not allowed|cannot be (set|used|specified)|removed/,
 } as const;
@@ -91,6 +91,7 @@ export function findError(json: unknown): ErrorFacts | null {
   if (typeof error === "string" && error !== "") return factsOf({ message: error }, body);
   if (typeof error === "object" && error !== null) return factsOf(error, body);
   if (body["type"] === "error" || body["object"] === "error") return factsOf(body, body);
+  if (["choices", "candidates", "content", "output"].some((key) => body[key] !== undefined)) return null;
   const detail = body["detail"];
   if (typeof detail === "string") return factsOf({ message: detail }, body);
   if (Array.isArray(detail)) return factsOf({ message: JSON.stringify(detail), param: lastPlace(detail) }, body);

@@ -193,8 +193,12 @@ function startClock(deadlines: Deadlines, outer: AbortSignal) {
   };
   const waited = { header: deadlines.headerMs, idle: deadlines.idleMs, total: deadlines.totalMs };
   const words = { header: "no headers", idle: "the reply stood still", total: "no complete reply" };
+  // Not AbortSignal.any: on Node 20 it keeps every request's signal for as long as the outer one lives.
+  const abort = (): void => controller.abort();
+  outer.addEventListener("abort", abort, { once: true });
+  if (outer.aborted) abort();
   return {
-    signal: AbortSignal.any([outer, controller.signal]),
+    signal: controller.signal,
     headersCame: restartIdle,
     bytesCame: restartIdle,
     elapsedMs: () => Math.round(performance.now() - startedMs),
@@ -203,6 +207,7 @@ function startClock(deadlines: Deadlines, outer: AbortSignal) {
     stop: () => {
       clearTimeout(total);
       clearTimeout(step);
+      outer.removeEventListener("abort", abort);
     },
   };
 }

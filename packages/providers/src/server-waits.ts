@@ -30,7 +30,7 @@ export function readRetryAfter(source: WaitSource): number | null {
   if (milliseconds !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(milliseconds)) return Math.ceil(Number(milliseconds));
   const header = headers["retry-after"];
   const fromHeader = header === undefined ? null : readMoment(header, serverNow(headers, nowMs));
-  return fromHeader ?? readBodyDelay(source.errorText) ?? readEmptyLimits(headers, nowMs);
+  return fromHeader ?? readBodyDelay(source.errorText, nowMs) ?? readEmptyLimits(headers, nowMs);
 }
 
 /** Reads a vendor's limit headers: Anthropic's, OpenAI's (and those that copy it), and the plain `x-ratelimit-*`. */
@@ -87,10 +87,13 @@ function readEmptyLimits(headers: Headers, nowMs: number): number | null {
   return resets.length === 0 ? null : Math.max(...resets);
 }
 
-function readBodyDelay(text: string): number | null {
+function readBodyDelay(text: string, nowMs: number): number | null {
   const info = /"retryDelay"\s*:\s*"([^"]+)"/.exec(text)?.[1];
   const infoMs = info === undefined ? null : readDuration(info);
   if (infoMs !== null) return infoMs;
+  // Aggregators wrap the headers of the host that they asked.
+  const wrapped = /"(?:x-ratelimit-reset|retry-after)"\s*:\s*"?(\d+(?:\.\d+)?)/i.exec(text)?.[1];
+  if (wrapped !== undefined) return readMoment(wrapped, nowMs);
   const words =
     /(?:try again|retry|wait)\s+(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|seconds?|secs?|m|minutes?|mins?|h|hours?|d|days?)(?![a-z])\s*)+)/i;
   const phrase = words.exec(text)?.[1];

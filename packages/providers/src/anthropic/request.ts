@@ -1,26 +1,24 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities } from "../capabilities.ts";
+import { findCapabilities, readThinking } from "../capabilities.ts";
 
 /** The last version of the interface that takes a temperature; the SDK speaks a newer one by itself. */
 const versionWithSampling = "2023-06-01";
-const ownParameters = new Set(["thinkingBudget", "reasoningEffort", "stream"]);
-
 /**
  * A Messages request. The system prompt is marked for the cache, for it is the same in every trial; so is the last
  * message of a longer conversation, for the next turn begins with it. SOURCE: @anthropic-ai/sdk 1.14.0
  * `MessageCreateParamsBase`; platform.claude.com, API version 2026-10-21 and prompt caching (read 2026-11-29).
  */
 export function draftAnthropic(request: ChatRequest): Draft {
-  const { params, maxTokens } = request;
+  const { maxTokens } = request;
   const { temperatureMax, streamAbove } = findCapabilities(request);
-  const budget = typeof params["thinkingBudget"] === "number" ? params["thinkingBudget"] : 0;
-  const effort = params["reasoningEffort"];
-  const further = Object.entries(params).filter(([name]) => !ownParameters.has(name));
+  const { effort, mode, others, ...wish } = readThinking(request.params);
+  const budget = typeof wish.budget === "number" ? wish.budget : 0;
+  const further = Object.entries(others).filter(([name]) => name !== "stream");
   const temperature = temperatureMax === null || budget > 0 ? null : request.temperature;
   const isSampled = temperature !== null || further.some(([name]) => /^(temperature|top_?[pk])$/i.test(name));
-  const stream = params["stream"] === true || (streamAbove !== null && maxTokens > streamAbove);
+  const stream = others["stream"] === true || (streamAbove !== null && maxTokens > streamAbove);
   const marker = { cache_control: { type: "ephemeral" } };
   const body = {
     model: request.model,
@@ -31,12 +29,18 @@ export function draftAnthropic(request: ChatRequest): Draft {
       return { role, content: isMarked ? [{ type: "text", text: content, ...marker }] : content };
     }),
     ...(temperature === null ? {} : { temperature }),
-    ...(budget > 0 ? { thinking: { type: "enabled", budget_tokens: budget } } : {}),
+    ...thinking(budget, mode),
     ...(effort === undefined ? {} : { output_config: { effort } }),
     ...Object.fromEntries(further.map(([name, value]) => [snake(name), value])),
     ...(stream ? { stream: true } : {}),
   };
   return { body, headers: isSampled ? { "anthropic-version": versionWithSampling } : {}, stream, api: "messages" };
+}
+
+function thinking(budget: number, mode: number | string | boolean | undefined): Record<string, unknown> {
+  if (budget > 0) return { thinking: { type: "enabled", budget_tokens: budget } };
+  if (mode === undefined) return {};
+  return { thinking: { type: mode === true ? "adaptive" : mode === false ? "disabled" : mode } };
 }
 
 function snake(name: string): string {

@@ -1,20 +1,17 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities } from "../capabilities.ts";
-
-const ownParameters = new Set(["thinkingBudget", "reasoningEffort", "stream"]);
+import { findCapabilities, readThinking } from "../capabilities.ts";
 
 /**
  * A generateContent request; every parameter stands in `generationConfig`. SOURCE: ai.google.dev, generateContent and
  * thinking (read 2026-11-29): a budget of tokens for Gemini 2.5, a level for Gemini 3.
  */
 export function draftGoogle(request: ChatRequest): Draft {
-  const { params } = request;
+  const { budget, effort: level, others } = readThinking(request.params);
+  const { stream, ...further } = others;
   const { temperatureMax } = findCapabilities(request);
   const temperature = temperatureMax === null ? null : request.temperature;
-  const budget = params["thinkingBudget"];
-  const level = params["reasoningEffort"];
   const thinkingConfig = {
     ...(budget === undefined ? {} : { thinkingBudget: budget }),
     ...(level === undefined ? {} : { thinkingLevel: level }),
@@ -28,9 +25,9 @@ export function draftGoogle(request: ChatRequest): Draft {
     generationConfig: {
       maxOutputTokens: request.maxTokens,
       ...(temperature === null ? {} : { temperature }),
-      ...Object.fromEntries(Object.entries(params).filter(([name]) => !ownParameters.has(name))),
+      ...further,
       ...(Object.keys(thinkingConfig).length === 0 ? {} : { thinkingConfig }),
     },
   };
-  return { body, headers: {}, stream: params["stream"] === true, api: "generateContent" };
+  return { body, headers: {}, stream: stream === true, api: "generateContent" };
 }

@@ -1,9 +1,9 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities } from "../capabilities.ts";
+import { findCapabilities, readThinking } from "../capabilities.ts";
 
-const ownParameters = new Set(["thinkingBudget", "reasoningEffort", "stream", "api"]);
+const ownParameters = new Set(["stream", "api"]);
 
 /**
  * A Chat Completions request, or one of Responses where the model wants it (`params.api` overrides). The token limit
@@ -17,12 +17,22 @@ export function draftOpenAi(request: ChatRequest): Draft {
   const { streamAbove, temperatureMax } = capabilities;
   const stream = params["stream"] === true || (streamAbove !== null && request.maxTokens > streamAbove);
   const temperature = temperatureMax === null ? null : request.temperature;
+  const { budget, mode, others } = readThinking(params);
   const further = Object.fromEntries(
-    Object.entries(params)
+    Object.entries(others)
       .filter(([name]) => !ownParameters.has(name))
       .map(([name, value]) => [snake(name), value]),
   );
-  const shared = { model: request.model, ...(temperature === null ? {} : { temperature }), ...further };
+  const shared = {
+    model: request.model,
+    ...(temperature === null ? {} : { temperature }),
+    // Not of OpenAI's interface: DeepSeek's switch, and a budget that some compatible servers take.
+    ...(mode === undefined
+      ? {}
+      : { thinking: typeof mode === "boolean" ? { type: mode ? "enabled" : "disabled" } : { type: mode } }),
+    ...(budget === undefined ? {} : { thinking_budget: budget }),
+    ...further,
+  };
   const body = api === "responses" ? responsesBody(request) : chatBody(request, capabilities.tokenParameter, stream);
   return {
     body: { ...shared, ...body, ...(stream ? { stream: true } : {}) },
@@ -33,7 +43,7 @@ export function draftOpenAi(request: ChatRequest): Draft {
 }
 
 function chatBody(request: ChatRequest, tokenParameter: string, stream: boolean): Record<string, unknown> {
-  const effort = request.params["reasoningEffort"];
+  const { effort } = readThinking(request.params);
   const limit = tokenParameter === "max_output_tokens" ? "max_completion_tokens" : tokenParameter;
   return {
     messages: conversation(request),
@@ -44,7 +54,7 @@ function chatBody(request: ChatRequest, tokenParameter: string, stream: boolean)
 }
 
 function responsesBody(request: ChatRequest): Record<string, unknown> {
-  const effort = request.params["reasoningEffort"];
+  const { effort } = readThinking(request.params);
   return {
     ...(request.system === "" ? {} : { instructions: request.system }),
     input: request.messages.map(({ role, content }) => ({ role, content })),
