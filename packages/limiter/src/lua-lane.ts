@@ -43,11 +43,14 @@ local function left(d)
   return share and now - at < minute * ${pacing.followMinutes} and share or 1
 end
 
-local bases, rates, bursts, levels = {}, {}, {}, {}
+-- Refunds come from short replies, which end first; the debts of the long ones of the same moment come later. Given back
+-- over the mean time of a request the two meet, and a lane that starts or speeds up does not overshoot.
+local bases, rates, bursts, levels, pools = {}, {}, {}, {}, {}
 local function refresh()
   local f = factor()
   local from = math.max(num('at') or now, num('cool') or 0)
   local elapsed = math.max(0, now - from)
+  local released = 1 - math.exp(-math.max(0, now - (num('at') or now)) / math.max(1, num('hold') or 1))
   for d = 1, 4 do
     local b = base(d)
     bases[d] = b
@@ -56,7 +59,9 @@ local function refresh()
       bursts[d] = b * f * ${pacing.burstShare}
       if d == 1 then bursts[d] = 1 + math.max(0, b - ${pacing.burstFromRequests}) * f * ${pacing.burstShare} end
       local level = num('v' .. d)
-      if level then level = level + rates[d] * elapsed
+      local pool = num('p' .. d) or 0
+      pools[d] = pool * (1 - released)
+      if level then level = level + rates[d] * elapsed + pool * released
       elseif d == 1 then level = 1
       else level = bursts[d] * ${pacing.startShare} end
       levels[d] = math.min(bursts[d], level)
@@ -66,7 +71,8 @@ end
 local function keepLevels()
   put('at', now)
   for d = 1, 4 do
-    if bases[d] then put('v' .. d, levels[d]) elseif s['v' .. d] then drop('v' .. d) end
+    if bases[d] then put('v' .. d, levels[d]); put('p' .. d, pools[d])
+    elseif s['v' .. d] then drop('v' .. d); drop('p' .. d) end
   end
 end
 local function save()

@@ -22,7 +22,8 @@ local function giveBack(input, output, wasSent)
   local more = {wasSent and 0 or -1, (input or kept[1]) - kept[1], (output or kept[2]) - kept[2]}
   more[4] = more[2] + more[3]
   for d = 1, 4 do
-    if bases[d] then levels[d] = math.min(bursts[d], levels[d] - more[d]) end
+    if bases[d] and wasSent and more[d] < 0 then pools[d] = pools[d] - more[d]
+    elseif bases[d] then levels[d] = math.min(bursts[d], levels[d] - more[d]) end
   end
   addUse(more[1], more[2], more[3])
   if wasSent then

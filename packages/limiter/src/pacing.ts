@@ -7,8 +7,8 @@
 export const pacing = {
   /** Refill over limit: what stays unused lets the vendor's own bucket recover from jitter on the way. */
   refillShare: 0.99,
-  /** Most that an idle lane banks. With the refill it bounds any minute to 1.02 × the limit, before a single cost. */
-  burstShare: 0.03,
+  /** Most that an idle lane banks. With the refill it bounds any minute to 1.01 × the limit, before a single cost. */
+  burstShare: 0.02,
   /** Below this many requests a minute one request is the whole burst: a second would already be 5 % too many. */
   burstFromRequests: 20,
   /** What a token bucket holds at first, of its burst; a request bucket holds one request. */

@@ -7,7 +7,7 @@ DECLARE s limiter.lane := limiter.locked(p_lane); now_ms float8 := limiter.now_m
 BEGIN
   IF s.at IS NOT NULL THEN
     SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
-    s.levels := p.levels; s.at := now_ms;
+    s.levels := p.levels; s.pools := p.pools; s.at := now_ms;
   END IF;
   s.configured := p_configured;
   DELETE FROM limiter.tenant WHERE lane = p_lane AND used_at < now_ms - 86400000;
@@ -16,18 +16,19 @@ END $$;
 
 CREATE OR REPLACE FUNCTION limiter.give_back(s limiter.lane, minute float8, p_id text, p_input float8, p_output float8, was_sent boolean)
 RETURNS void LANGUAGE plpgsql AS $$
-DECLARE now_ms float8 := limiter.now_ms(); r limiter.reservation; p record; more float8[]; levels float8[];
+DECLARE now_ms float8 := limiter.now_ms(); r limiter.reservation; p record; more float8[]; levels float8[]; pools float8[];
 BEGIN
   DELETE FROM limiter.reservation WHERE lane = s.name AND id = p_id AND expires > now_ms RETURNING * INTO r;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
   more := ARRAY[CASE WHEN was_sent THEN 0 ELSE -1 END, coalesce(p_input, r.input) - r.input, coalesce(p_output, r.output) - r.output];
   more[4] := more[2] + more[3];
-  levels := p.levels;
+  levels := p.levels; pools := p.pools;
   FOR d IN 1..4 LOOP
-    IF levels[d] IS NOT NULL THEN levels[d] := least(p.bursts[d], levels[d] - more[d]); END IF;
+    IF levels[d] IS NOT NULL AND was_sent AND more[d] < 0 THEN pools[d] := pools[d] - more[d];
+    ELSIF levels[d] IS NOT NULL THEN levels[d] := least(p.bursts[d], levels[d] - more[d]); END IF;
   END LOOP;
-  s.levels := levels; s.at := now_ms;
+  s.levels := levels; s.pools := pools; s.at := now_ms;
   IF was_sent THEN s.hold := coalesce(s.hold + ${pacing.holdWeight} * (now_ms - r.granted_at - s.hold), now_ms - r.granted_at);
   ELSE s.granted := s.granted - 1; END IF;
   PERFORM limiter.save(limiter.add_use(s, now_ms, minute, more));
@@ -69,7 +70,7 @@ BEGIN
       s.shrunk_from := limiter.factor(s, now_ms, minute); s.shrunk_at := until_ms;
     END IF;
   END IF;
-  s.levels := levels; s.at := now_ms; s.cool := until_ms;
+  s.levels := levels; s.pools := p.pools; s.at := now_ms; s.cool := until_ms;
   PERFORM limiter.save(s);
 END $$;
 
@@ -78,7 +79,7 @@ DECLARE s limiter.lane := limiter.locked(p_lane); now_ms float8 := limiter.now_m
   before float8; after float8; deep boolean; share float8; left_by_others float8[]; told_at float8[];
 BEGIN
   SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
-  s.levels := p.levels; s.at := now_ms;
+  s.levels := p.levels; s.pools := p.pools; s.at := now_ms;
   FOR d IN 1..4 LOOP
     CONTINUE WHEN limits[d] IS NULL OR limits[d] <= 0;
     CONTINUE WHEN d = 4 AND s.configured[4] IS NULL
@@ -108,7 +109,7 @@ BEGIN
     levels[d] := least(levels[d], CASE WHEN deep THEN greatest(0, remaining[d])
       ELSE greatest(remaining[d], limiter.keep_little(p.bursts, d)) END);
   END LOOP;
-  s.levels := levels;
+  s.levels := levels; s.pools := p.pools;
   PERFORM limiter.save(s);
 END $$;
 
@@ -131,7 +132,7 @@ BEGIN
   s.parked_at := NULL; s.parked_reason := NULL; s.resumes_at := NULL;
   IF parked THEN
     SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
-    s.levels := p.levels; s.at := now_ms; s.cool := least(s.cool, now_ms);
+    s.levels := p.levels; s.pools := p.pools; s.at := now_ms; s.cool := least(s.cool, now_ms);
   END IF;
   PERFORM limiter.save(s);
   RETURN parked;

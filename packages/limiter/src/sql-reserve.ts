@@ -83,7 +83,7 @@ BEGIN
       FOR d IN 1..4 LOOP more[d] := CASE WHEN waiting > 0 THEN more[d] ELSE 0 END + cost[d]; END LOOP;
       s.queued := more;
     END IF;
-    s.binding := bound; s.bound_at := now_ms; s.levels := p.levels;
+    s.binding := bound; s.bound_at := now_ms; s.levels := p.levels; s.pools := p.pools;
     PERFORM limiter.save(s);
     RETURN;
   END IF;
@@ -93,7 +93,7 @@ BEGIN
   s.virtual := greatest(s.virtual, my_turn);
   more := p.levels;
   FOR d IN 1..4 LOOP more[d] := more[d] - cost[d]; END LOOP;
-  s.levels := more;
+  s.levels := more; s.pools := p.pools;
   INSERT INTO limiter.reservation VALUES (p_lane, p_id, p_input, p_output, now_ms, now_ms + reservation_ms, now_ms + lease_ms);
   s.granted := s.granted + 1;
   s.first_at := coalesce(s.first_at, now_ms);

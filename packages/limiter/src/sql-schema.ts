@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS limiter.version (hash text NOT NULL);
 CREATE TABLE IF NOT EXISTS limiter.lane (
   name text PRIMARY KEY,
   configured float8[], learned float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}',
-  levels float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', at float8,
+  levels float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', pools float8[] NOT NULL DEFAULT '{0,0,0,0}', at float8,
   queued float8[] NOT NULL DEFAULT '{0,0,0,0}', virtual float8 NOT NULL DEFAULT 0,
   others_left float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', others_at float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}',
   cool float8 NOT NULL DEFAULT 0, shrunk_at float8, shrunk_from float8, lowered_at float8,
@@ -65,20 +65,23 @@ CREATE OR REPLACE FUNCTION limiter.left_by_others(s limiter.lane, d int, now_ms 
 $$ SELECT CASE WHEN now_ms - s.others_at[d] < minute * ${pacing.followMinutes} THEN s.others_left[d] ELSE 1 END $$;
 
 CREATE OR REPLACE FUNCTION limiter.refreshed(
-  s limiter.lane, now_ms float8, minute float8, OUT bases float8[], OUT rates float8[], OUT bursts float8[], OUT levels float8[]
+  s limiter.lane, now_ms float8, minute float8, OUT bases float8[], OUT rates float8[], OUT bursts float8[], OUT levels float8[], OUT pools float8[]
 ) LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE f float8 := limiter.factor(s, now_ms, minute); b float8; level float8;
   elapsed float8 := greatest(0, now_ms - greatest(coalesce(s.at, now_ms), s.cool));
+  released float8 := 1 - exp(-least(700, greatest(0, now_ms - coalesce(s.at, now_ms)) / greatest(1, coalesce(s.hold, 1))));
 BEGIN
-  bases := '{NULL,NULL,NULL,NULL}'; rates := bases; bursts := bases; levels := bases;
+  bases := '{NULL,NULL,NULL,NULL}'; rates := bases; bursts := bases; levels := bases; pools := s.pools;
   FOR d IN 1..4 LOOP
     b := least(s.configured[d], s.learned[d]);
     CONTINUE WHEN b IS NULL;
     bases[d] := b;
     rates[d] := b * least(f, limiter.left_by_others(s, d, now_ms, minute)) * ${pacing.refillShare} / minute;
     bursts[d] := CASE WHEN d = 1 THEN 1 + greatest(0, b - ${pacing.burstFromRequests}) * f * ${pacing.burstShare} ELSE b * f * ${pacing.burstShare} END;
-    level := CASE WHEN s.levels[d] IS NOT NULL THEN s.levels[d] + rates[d] * elapsed WHEN d = 1 THEN 1 ELSE bursts[d] * ${pacing.startShare} END;
+    level := CASE WHEN s.levels[d] IS NOT NULL THEN s.levels[d] + rates[d] * elapsed + pools[d] * released WHEN d = 1 THEN 1 ELSE bursts[d] * ${pacing.startShare} END;
     levels[d] := least(bursts[d], level);
+    -- exp() of a number just above -745 is an error here, not 0, and so is a product too small for a float.
+    pools[d] := CASE WHEN released > 0.999999 OR pools[d] < 0.000001 THEN 0 ELSE pools[d] * (1 - released) END;
   END LOOP;
 END $$;
 
@@ -99,7 +102,7 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION limiter.save(s limiter.lane) RETURNS void LANGUAGE sql AS $$
-  UPDATE limiter.lane SET configured = s.configured, learned = s.learned, levels = s.levels, at = s.at, queued = s.queued,
+  UPDATE limiter.lane SET configured = s.configured, learned = s.learned, levels = s.levels, pools = s.pools, at = s.at, queued = s.queued,
     virtual = s.virtual, cool = s.cool, others_left = s.others_left, others_at = s.others_at, shrunk_at = s.shrunk_at, shrunk_from = s.shrunk_from, lowered_at = s.lowered_at,
     parked_at = s.parked_at, parked_reason = s.parked_reason, resumes_at = s.resumes_at, granted = s.granted,
     limited = s.limited, hold = s.hold, binding = s.binding, bound_at = s.bound_at, first_at = s.first_at,

@@ -64,14 +64,14 @@ function describeReservations(open: Open): void {
   it("of 60 simultaneous requests from three processes no more start than the tokens allow", async () => {
     const limiters = [await open(), await open(), await open()];
     const lane = newLane();
-    // An empty lane holds a hundredth: 1,000 tokens.
+    // A new lane holds a third of its burst: 667 tokens.
     await limiters[0]?.configure(lane, { tpm: 100_000 });
     const asked = { inputTokens: 300, outputTokens: 0 };
     const answers = await Promise.all(
       limiters.flatMap((limiter) => Array.from({ length: 20 }, () => limiter.reserve(lane, request(asked)))),
     );
     const granted = answers.filter(({ kind }) => kind === "granted").length;
-    expect(granted).toBeGreaterThanOrEqual(3);
+    expect(granted).toBeGreaterThanOrEqual(2);
     // What refills while a slow machine answers sixty requests: 1,650 tokens a second.
     expect(granted).toBeLessThanOrEqual(20);
   });
@@ -94,7 +94,7 @@ function describeReservations(open: Open): void {
     expect(await limiter.reserve(lane, refused)).toMatchObject({ kind: "wait", binding: "inputTpm" });
     await limiter.cancel(lane, refused.id);
     // The output bucket still holds what it began with.
-    expect(await limiter.reserve(lane, request({ inputTokens: 0, outputTokens: 550 }))).toEqual({ kind: "granted" });
+    expect(await limiter.reserve(lane, request({ inputTokens: 0, outputTokens: 350 }))).toEqual({ kind: "granted" });
     expect(await limiter.use([lane])).toMatchObject([{ inFlight: 2 }]);
   });
 
@@ -116,25 +116,51 @@ function describeReservations(open: Open): void {
     await limiter.configure(lane, { outputTpm: 1_000 });
     await reserveAsTold(limiter, lane, request({ outputTokens: 500 }));
     const answer = await limiter.reserve(lane, request({ outputTokens: 10 }));
-    // 470 tokens of debt at 0.495 a millisecond, half of it told.
+    // 480 tokens of debt at 0.495 a millisecond, half of it told.
     expect(answer).toMatchObject({ kind: "wait", binding: "outputTpm" });
     expect(answer.kind === "wait" && answer.afterMs).toBeGreaterThan(300);
   });
 
-  it("a refund never banks more than a burst", async () => {
-    const limiter = await open();
+  it("refunds never bank more than a burst", async () => {
+    const limiter = await open({ minuteMs: 20_000 });
     const lane = newLane();
     await limiter.configure(lane, { tpm: 10_000 });
-    const large = request({ inputTokens: 100, outputTokens: 0 });
-    await limiter.reserve(lane, large);
-    await limiter.settle(lane, large.id, zero);
-    const after = [];
-    for (let i = 0; i < 5; i += 1) {
-      after.push((await limiter.reserve(lane, request({ inputTokens: 100, outputTokens: 0 }))).kind);
-    }
-    // A hundredth at first and again after the refund, and what refills meanwhile: never the burst of 300 and more.
-    expect(after[0]).toBe("granted");
-    expect(after.filter((kind) => kind === "granted").length).toBeLessThanOrEqual(3);
+    const held = Array.from({ length: 10 }, () => request({ inputTokens: 60, outputTokens: 0 }));
+    for (const each of held) await reserveAsTold(limiter, lane, each);
+    for (const each of held) await limiter.settle(lane, each.id, zero);
+    const fullMs = performance.now() + 500;
+    await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(fullMs), { timeout: 2_000 });
+    const asked = Array.from({ length: 8 }, () => request({ inputTokens: 100, outputTokens: 0 }));
+    const answers = await Promise.all(asked.map((each) => limiter.reserve(lane, each)));
+    // The burst is 200; 600 came back, and a slow machine's refill may add one.
+    const granted = answers.filter(({ kind }) => kind === "granted").length;
+    expect(granted).toBeGreaterThanOrEqual(2);
+    expect(granted).toBeLessThanOrEqual(4);
+  });
+
+  it("a refund comes back over the mean time that requests take", async () => {
+    const limiter = await open({ minuteMs: 600_000 });
+    const lane = newLane();
+    await limiter.configure(lane, { tpm: 10_000 });
+    const [first, second] = [
+      request({ inputTokens: 30, outputTokens: 0 }),
+      request({ inputTokens: 30, outputTokens: 0 }),
+    ];
+    expect(await limiter.reserve(lane, first)).toEqual({ kind: "granted" });
+    expect(await limiter.reserve(lane, second)).toEqual({ kind: "granted" });
+    const startMs = performance.now();
+    await vi.waitFor(() => expect(performance.now() - startMs).toBeGreaterThan(400), { timeout: 2_000 });
+    await limiter.settle(lane, first.id, zero);
+    await limiter.settle(lane, second.id, zero);
+    const asked = request({ inputTokens: 55, outputTokens: 0 });
+    const atOnce = await limiter.reserve(lane, asked);
+    expect(atOnce).toMatchObject({ kind: "wait", binding: "tpm" });
+    await vi.waitFor(async () => expect(await limiter.reserve(lane, asked)).toEqual({ kind: "granted" }), {
+      timeout: 5_000,
+      interval: 100,
+    });
+    // By refill alone 55 tokens would take three seconds.
+    expect(performance.now() - startMs).toBeLessThan(3_000);
   });
 
   it("an overshoot becomes debt, and settling twice counts once", async () => {

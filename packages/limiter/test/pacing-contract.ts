@@ -16,8 +16,8 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
         limiters.flatMap((limiter) => Array.from({ length: 50 }, () => reserveAsTold(limiter, lane, request()))),
       );
       const tookMs = performance.now() - startMs;
-      // One at once, and a burst of 9.4 that only a late waiter can use.
-      expect(tookMs).toBeGreaterThan((100 - 9.4) * 20.2);
+      // One at once, and a burst of 6.6 that only a late waiter can use.
+      expect(tookMs).toBeGreaterThan((100 - 6.6) * 20.2);
       expect(tookMs).toBeLessThan(100 * 20.2 * 1.25);
       expect((await limiters[0]?.use([lane]))?.[0]).toMatchObject({ granted: 100, binding: "rpm" });
     });
@@ -35,18 +35,18 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
     });
 
     it("a tenant with two waiters gets its half beside one with thirty", async () => {
-      const limiter = await open({ minuteMs: 6_000 });
+      const limiter = await open({ minuteMs: 12_000 });
       const lane = newLane();
-      await limiter.configure(lane, { rpm: 90 });
+      await limiter.configure(lane, { rpm: 120 });
       const order = await contend(limiter, lane, { many: { waiters: 30, weight: 1 }, few: { waiters: 2, weight: 1 } });
       // By turns of arrival it would get two or three.
-      expect(order.filter((tenant) => tenant === "few").length).toBeGreaterThanOrEqual(14);
+      expect(order.filter((tenant) => tenant === "few").length).toBeGreaterThanOrEqual(10);
     });
 
     it("backlogged tenants share a lane by their weights", async () => {
-      const limiter = await open({ minuteMs: 6_000 });
+      const limiter = await open({ minuteMs: 12_000 });
       const lane = newLane();
-      await limiter.configure(lane, { rpm: 90 });
+      await limiter.configure(lane, { rpm: 150 });
       const order = await contend(limiter, lane, {
         heavy: { waiters: 8, weight: 3 },
         light: { waiters: 8, weight: 1 },
