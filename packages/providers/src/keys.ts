@@ -6,7 +6,7 @@ export interface ModelAddress {
   readonly provider: string;
   /** The spec's own server; null for the provider's. */
   readonly baseUrl: string | null;
-  /** The spec's own key variable; null for the provider's. */
+  /** The spec's own key variable, such as OPENROUTER_KEY; null for the provider's. */
   readonly keyEnv: string | null;
 }
 
