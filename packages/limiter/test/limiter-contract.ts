@@ -89,7 +89,7 @@ function describeReservations(open: Open): void {
     const limiter = await open();
     const lane = newLane();
     await limiter.configure(lane, { rpm: 60_000_000, inputTpm: 600, outputTpm: 60_000 });
-    expect(await limiter.reserve(lane, request({ inputTokens: 6 }))).toEqual({ kind: "granted" });
+    expect(await limiter.reserve(lane, request({ inputTokens: 4 }))).toEqual({ kind: "granted" });
     const refused = request({ inputTokens: 600, outputTokens: 400 });
     expect(await limiter.reserve(lane, refused)).toMatchObject({ kind: "wait", binding: "inputTpm" });
     await limiter.cancel(lane, refused.id);
