@@ -1,4 +1,4 @@
-import type { LaneLimits } from "@hallumaze/engine";
+import type { LaneLimits, Usage } from "@hallumaze/engine";
 
 import { isVendor, type VendorName } from "./keys.ts";
 
@@ -252,6 +252,12 @@ const startLimits: readonly (readonly [string, RegExp, LaneLimits, string])[] = 
   ],
   [
     "anthropic",
+    /haiku/,
+    { rpm: 50, inputTpm: 50_000, outputTpm: 10_000 },
+    "docs.anthropic.com rate limits, tier 1 (the lowest that was published; headers raise it)",
+  ],
+  [
+    "anthropic",
     /^/,
     { rpm: 50, inputTpm: 30_000, outputTpm: 8000 },
     "docs.anthropic.com rate limits, tier 1 (the lowest that was published; headers raise it)",
@@ -278,4 +284,15 @@ export function findDefaultLimits(model: {
   if (model.baseUrl !== null) return null;
   const row = startLimits.find(([provider, pattern]) => provider === model.provider && pattern.test(model.model));
   return row === undefined ? null : { limits: row[2], source: row[3], readOn };
+}
+
+/**
+ * What an exchange counts against its lane's limits: null where the vendor does not say. Anthropic leaves tokens read
+ * from the cache out of its input limit; the others count them. SOURCE: platform.claude.com, rate limits (cache-aware
+ * input), read 2026-11-29.
+ */
+export function countForLimits(provider: string, usage: Usage): Pick<Usage, "inputTokens" | "outputTokens"> {
+  const { inputTokens, outputTokens, cachedTokens } = usage;
+  if (provider !== "anthropic" || inputTokens === null) return { inputTokens, outputTokens };
+  return { inputTokens: inputTokens - (cachedTokens ?? 0), outputTokens };
 }

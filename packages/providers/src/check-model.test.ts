@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { findCapabilities, findDefaultLimits } from "./capabilities.ts";
+import { countForLimits, findCapabilities, findDefaultLimits } from "./capabilities.ts";
 import { checkModel, type ModelWish } from "./check-model.ts";
 import { isKnownModel, listKnownModels } from "./known-models.ts";
 import { findPrice } from "./prices.ts";
@@ -135,4 +135,11 @@ test("a fine-tuned model is checked by its base; a server of one's own refuses n
   };
   expect(check("anthropic/some-local-model", own).codes).toEqual([]);
   expect(check("openai/some-local-model", { ...own, maxTokens: 900_000 }).codes).toEqual([]);
+});
+
+test("cached tokens count against a lane's limits as its vendor counts them", () => {
+  const usage = { inputTokens: 1000, outputTokens: 50, cachedTokens: 400, reasoningTokens: null };
+  expect(countForLimits("anthropic", usage)).toEqual({ inputTokens: 600, outputTokens: 50 });
+  expect(countForLimits("openai", usage)).toEqual({ inputTokens: 1000, outputTokens: 50 });
+  expect(countForLimits("anthropic", { ...usage, inputTokens: null })).toEqual({ inputTokens: null, outputTokens: 50 });
 });

@@ -1,5 +1,11 @@
 export type { ProviderUsage } from "./attempt.ts";
-export { type Capabilities, type DefaultLimits, findCapabilities, findDefaultLimits } from "./capabilities.ts";
+export {
+  type Capabilities,
+  type DefaultLimits,
+  countForLimits,
+  findCapabilities,
+  findDefaultLimits,
+} from "./capabilities.ts";
 export { checkModel, type ModelCheck, type ModelIssue, type ModelWish } from "./check-model.ts";
 export { ProviderError } from "./errors.ts";
 export { findMissingKeys, type ModelAddress, type Variables, vendorVariables } from "./keys.ts";

@@ -199,9 +199,15 @@ test("an aborted call rejects with its reason, and an unknown provider is an err
   await expect(providers.complete(unknown, never)).rejects.toMatchObject({ code: "provider-unknown" });
 });
 
-test("closing gives the process its own fetch back", async () => {
+test("the process's own fetch works while providers are open, and is back when the last has closed", async () => {
   const before = globalThis.fetch;
-  const providers = openFor("http://127.0.0.1:9");
-  await providers.close();
+  await using server = await startScriptedServer(say(200, dialectOf("google").reply("ok")));
+  const [first, second] = [openFor(server.url), openFor(server.url)];
+  const own = await fetch(`${server.url}/own`, { method: "POST", body: "{}", headers: { "x-own": "1" } });
+  expect(own.status).toBe(200);
+  expect(server.seen[0]?.headers["x-own"]).toBe("1");
+  await first.close();
+  expect(await second.complete(ask(dialectOf("google"), server.url), never)).toMatchObject({ kind: "reply" });
+  await second.close();
   expect(globalThis.fetch).toBe(before);
 });

@@ -42,7 +42,7 @@ export function openProviders(
   const recorder = openRecorder({ ...defaultDeadlines, ...options.deadlines });
   const redactor = openRedactor(variables);
   const sim = openSim();
-  const google = openGoogle(recorder.fetch);
+  const google = openGoogle(recorder);
   const vendors: Readonly<Record<VendorName, Vendor>> = {
     anthropic: openAnthropic(recorder.fetch),
     openai: openOpenAi(recorder.fetch),

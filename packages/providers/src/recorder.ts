@@ -48,8 +48,10 @@ export interface Exchange {
 
 /** Sends what an SDK asks for, exactly once, and keeps what came back. */
 export interface Recorder {
-  /** For an SDK's `fetch` option. Outside `record` it is the platform's fetch. */
+  /** For an SDK's `fetch` option; it refuses to send outside `record`. */
   readonly fetch: typeof fetch;
+  /** Tells whether the code that asks was called, however deep, by a `record` of this recorder. */
+  readonly isRecording: () => boolean;
   /**
    * Runs an SDK call and gives the exchange it caused. What the SDK makes of the reply is ignored: the recorded bytes
    * decide. Rejects where `signal` fires, or where the SDK sent nothing.
@@ -97,7 +99,7 @@ export function openRecorder(deadlines: Deadlines): Recorder {
 
   const recordedFetch: typeof fetch = async (input, init) => {
     const recording = recordings.getStore();
-    if (recording === undefined) return fetch(input, init);
+    if (recording === undefined) throw new Error("a request outside of a recorded call");
     if (recording.sent) throw new Error("one request a try: the SDK tried to send a second one");
     recording.sent = true;
     const exchange = await exchangeOnce(agent, sockets, deadlines, recording, addressOf(input), init ?? {});
@@ -109,6 +111,7 @@ export function openRecorder(deadlines: Deadlines): Recorder {
 
   return {
     fetch: recordedFetch,
+    isRecording: () => recordings.getStore() !== undefined,
     record: async (key, signal, call) => {
       signal.throwIfAborted();
       const recording: Recording = { key, signal, exchange: null, sent: false };

@@ -1,16 +1,16 @@
 import { type GenerateContentRequest, GoogleGenerativeAI } from "@google/generative-ai";
 
 import type { Vendor } from "../attempt.ts";
+import type { Recorder } from "../recorder.ts";
 import { draftGoogle } from "./request.ts";
 import { readGoogle } from "./response.ts";
 
 /**
- * Gemini through @google/generative-ai. That SDK takes no fetch: it calls the global one, which is therefore replaced
- * by the recorder's for as long as this provider is open. Outside a recorded call the recorder's fetch is the
- * platform's, so nothing else in the process notices.
+ * Gemini through @google/generative-ai. That SDK takes no fetch: it calls the global one, which is therefore ours for as
+ * long as a provider is open. Outside a recorded call ours hands on to the platform's, so nothing else notices.
  */
-export function openGoogle(sentFetch: typeof fetch): Vendor & { readonly close: () => void } {
-  const restore = replaceGlobalFetch(sentFetch);
+export function openGoogle(recorder: Pick<Recorder, "fetch" | "isRecording">): Vendor & { readonly close: () => void } {
+  divertGlobalFetch(recorder);
   return {
     draft: draftGoogle,
     send: async (draft, model, endpoint) => {
@@ -23,15 +23,24 @@ export function openGoogle(sentFetch: typeof fetch): Vendor & { readonly close: 
       return response;
     },
     read: readGoogle,
-    close: restore,
+    close: () => restoreGlobalFetch(recorder),
   };
 }
 
-/** Several may be open at once: each hands on to the one before, and leaves it in place when it closes. */
-function replaceGlobalFetch(sentFetch: typeof fetch): () => void {
-  const before = globalThis.fetch;
-  globalThis.fetch = sentFetch;
-  return () => {
-    if (globalThis.fetch === sentFetch) globalThis.fetch = before;
-  };
+/** Several may be open at once, and close in any order: the global fetch is replaced once, and put back with the last. */
+const diverted = new Set<Pick<Recorder, "fetch" | "isRecording">>();
+const platformFetch = globalThis.fetch;
+const divertingFetch: typeof fetch = (input, init) => {
+  for (const recorder of diverted) if (recorder.isRecording()) return recorder.fetch(input, init);
+  return platformFetch(input, init);
+};
+
+function divertGlobalFetch(recorder: Pick<Recorder, "fetch" | "isRecording">): void {
+  diverted.add(recorder);
+  globalThis.fetch = divertingFetch;
+}
+
+function restoreGlobalFetch(recorder: Pick<Recorder, "fetch" | "isRecording">): void {
+  diverted.delete(recorder);
+  if (diverted.size === 0 && globalThis.fetch === divertingFetch) globalThis.fetch = platformFetch;
 }
