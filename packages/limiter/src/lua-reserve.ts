@@ -48,8 +48,10 @@ if others > 0 then
   else ahead = redis.call('ZCOUNT', KEYS[2], '-inf', string.format('%.12f', turn)) end
 end
 
--- Kept for those ahead who are awake before the bucket runs over; a sleeper never makes capacity go to waste.
-local awake = 0
+local function needOf(d, c) return d == 1 and c or math.min(c, bursts[d] * ${pacing.needShare}) end
+-- Kept for those ahead who are awake before the bucket runs over; a sleeper never makes capacity go to waste. The first
+-- counts with its own cost, or small requests would pass a large one for ever; the others with the mean.
+local awake, first = 0, nil
 if ahead > 0 then
   local overflowMs = nil
   for d = 1, 4 do
@@ -58,11 +60,17 @@ if ahead > 0 then
       if not overflowMs or ms < overflowMs then overflowMs = ms end
     end
   end
-  local from, to = now - minute * ${pacing.graceMinutes}, now + (overflowMs or 0)
+  local grace = minute * ${pacing.graceMinutes}
+  local from, to = now - grace, now + (overflowMs and overflowMs + grace or 0)
+  local function isAwake(ticket)
+    local due = tonumber(redis.call('ZSCORE', KEYS[3], ticket) or '')
+    return due and due >= from and due <= to
+  end
   awake = redis.call('ZCOUNT', KEYS[3], from, to)
-  local own = ticketed and tonumber(redis.call('ZSCORE', KEYS[3], id))
-  if own and own >= from and own <= to then awake = awake - 1 end
+  if ticketed and isAwake(id) then awake = awake - 1 end
   awake = math.min(ahead, awake)
+  local head = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if awake > 0 and isAwake(head) then first = cjson.decode(redis.call('HGET', KEYS[4], head)) end
 end
 
 local wait, binding, waitAll = 0, nil, 0
@@ -70,9 +78,10 @@ local cool = num('cool') or 0
 for d = 1, 4 do
   if bases[d] then
     local mean = waiting > 0 and (num('q' .. d) or 0) / waiting or 0
-    local need = math.min(cost[d], bursts[d])
-    local short = need + awake * mean - levels[d]
-    local ms = (need + ahead * mean - levels[d]) / rates[d]
+    local need = needOf(d, cost[d])
+    local kept = first and needOf(d, first[2 + d]) + (awake - 1) * mean or awake * mean
+    local short = need + kept - levels[d]
+    local ms = (need + math.max(kept, ahead * mean) - levels[d]) / rates[d]
     if ms > waitAll then waitAll = ms end
     if short > 0.000001 and (not binding or ms > wait) then wait = ms; binding = d end
   end

@@ -11,6 +11,8 @@ export const pacing = {
   burstShare: 0.02,
   /** Below this many requests a minute one request is the whole burst: a second would already be 5 % too many. */
   burstFromRequests: 20,
+  /** What a token bucket must hold for a larger request, of its burst: the rest is there to use for a waiter that is late. */
+  needShare: 0.5,
   /** What a token bucket holds at first, of its burst; a request bucket holds one request. */
   startShare: 1 / 3,
   /** What a low reading or a 429 leaves of the burst: taking the accrual of the next request too would starve a lane. */

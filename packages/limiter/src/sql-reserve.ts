@@ -2,6 +2,9 @@ import { pacing } from "./pacing.ts";
 
 /** The twin of `luaReserve`, line by line; see there for why. */
 export const sqlReserve = `
+CREATE OR REPLACE FUNCTION limiter.need_of(d int, cost float8, burst float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN d = 1 THEN cost ELSE least(cost, burst * ${pacing.needShare}) END $$;
+
 CREATE OR REPLACE FUNCTION limiter.reserve(
   p_lane text, minute float8, p_id text, p_input float8, p_output float8, p_tenant text, p_weight float8,
   lease_ms float8, reservation_ms float8, p_configured float8[],
@@ -12,7 +15,7 @@ DECLARE
   cost float8[] := ARRAY[1, p_input, p_output, p_input + p_output];
   p record; waiting int := 0; ahead int := 0; awake int := 0; my_turn float8; ticketed boolean; share float8 := 0;
   overflow_ms float8; wait float8 := 0; wait_all float8 := 0; mean float8; need float8; each float8; busy int;
-  whole float8 := minute * ${pacing.wholeWaitMinutes}; more float8[];
+  kept float8; first_cost float8[]; grace float8 := minute * ${pacing.graceMinutes}; from_ms float8; to_ms float8; whole float8 := minute * ${pacing.wholeWaitMinutes}; more float8[];
 BEGIN
   ms := 0;
   IF s.configured IS NULL THEN s.configured := p_configured; END IF;
@@ -47,17 +50,24 @@ BEGIN
 
   IF ahead > 0 THEN
     FOR d IN 1..4 LOOP overflow_ms := least(overflow_ms, (p.bursts[d] - p.levels[d]) / p.rates[d]); END LOOP;
+    from_ms := now_ms - grace; to_ms := now_ms + coalesce(overflow_ms + grace, 0);
     SELECT least(ahead, count(*)) INTO awake FROM limiter.ticket
-    WHERE lane = p_lane AND id <> p_id AND due BETWEEN now_ms - minute * ${pacing.graceMinutes} AND now_ms + coalesce(overflow_ms, 0);
+    WHERE lane = p_lane AND id <> p_id AND due BETWEEN from_ms AND to_ms;
+    IF awake > 0 THEN
+      SELECT CASE WHEN t.due BETWEEN from_ms AND to_ms THEN t.cost END INTO first_cost
+      FROM limiter.ticket t WHERE t.lane = p_lane ORDER BY t.turn, t.id LIMIT 1;
+    END IF;
   END IF;
 
   FOR d IN 1..4 LOOP
     CONTINUE WHEN p.bases[d] IS NULL;
     mean := CASE WHEN waiting > 0 THEN s.queued[d] / waiting ELSE 0 END;
-    need := least(cost[d], p.bursts[d]);
-    each := (need + ahead * mean - p.levels[d]) / p.rates[d];
+    need := limiter.need_of(d, cost[d], p.bursts[d]);
+    kept := CASE WHEN first_cost IS NULL THEN awake * mean
+      ELSE limiter.need_of(d, first_cost[d], p.bursts[d]) + (awake - 1) * mean END;
+    each := (need + greatest(kept, ahead * mean) - p.levels[d]) / p.rates[d];
     wait_all := greatest(wait_all, each);
-    IF need + awake * mean - p.levels[d] > 0.000001 AND (bound IS NULL OR each > wait) THEN wait := each; bound := d; END IF;
+    IF need + kept - p.levels[d] > 0.000001 AND (bound IS NULL OR each > wait) THEN wait := each; bound := d; END IF;
   END LOOP;
   IF s.configured[5] IS NOT NULL THEN
     SELECT count(*) INTO busy FROM limiter.reservation WHERE lane = p_lane AND lease_until > now_ms;

@@ -34,6 +34,24 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
       expect(performance.now() - startMs).toBeLessThan(1_000);
     });
 
+    it("a request as large as the whole burst is not passed for ever by small ones that always fit", async () => {
+      const limiter = await open({ minuteMs: 6_000 });
+      const lane = newLane();
+      await limiter.configure(lane, { outputTpm: 6_000 });
+      const large = request({ outputTokens: 300, tenant: "large" });
+      let [waiting, passed] = [true, 0];
+      const small = Array.from({ length: 10 }, async () => {
+        while (waiting && passed < 100) {
+          await reserveAsTold(limiter, lane, request({ outputTokens: 10, tenant: "small" }));
+          passed += 1;
+        }
+      });
+      await reserveAsTold(limiter, lane, large);
+      waiting = false;
+      expect(passed).toBeLessThan(60);
+      await Promise.all(small);
+    });
+
     it("a tenant with two waiters gets its half beside one with thirty", async () => {
       const limiter = await open({ minuteMs: 12_000 });
       const lane = newLane();
