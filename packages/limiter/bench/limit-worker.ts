@@ -21,12 +21,12 @@ export interface WorkerPlan {
 const meanOutputTokens = 400;
 const pending = new Map<number, (reply: ServerReply) => void>();
 let asked = 0;
-let stopping = false;
+const stop = new AbortController();
 
 process.on("message", (message: { plan?: WorkerPlan; stop?: true; id?: number; reply?: ServerReply }) => {
   if (message.plan !== undefined) void work(message.plan).then(() => process.exit(0));
   if (message.stop === true) {
-    stopping = true;
+    stop.abort();
     // What still waits at the server is not the benchmark's business.
     setTimeout(() => process.exit(0), 200);
   }
@@ -53,7 +53,7 @@ async function work(plan: WorkerPlan): Promise<void> {
   const loop = (once: () => Promise<void>) =>
     Promise.all(
       Array.from({ length: plan.loops }, async () => {
-        while (!stopping) await once();
+        while (!stop.signal.aborted) await once();
       }),
     );
   switch (plan.pacing) {
@@ -65,7 +65,7 @@ async function work(plan: WorkerPlan): Promise<void> {
       return;
     case "p-queue": {
       const queue = new PQueue({ concurrency: plan.loops });
-      while (!stopping) {
+      while (!stop.signal.aborted) {
         await queue.onSizeLessThan(plan.loops);
         void queue.add(askWithRetries);
       }
@@ -94,7 +94,7 @@ async function work(plan: WorkerPlan): Promise<void> {
 
 /** As the vendors' SDKs do: retry-after, else exponential, with a little jitter. */
 async function askWithRetries(): Promise<void> {
-  for (let failures = 0; !stopping; failures += 1) {
+  for (let failures = 0; !stop.signal.aborted; failures += 1) {
     const reply = await ask();
     if (reply.accepted) return;
     await sleep(reply.retryAfterMs * (1 + Math.random() * 0.25) + Math.min(10 * 2 ** failures, 200) * Math.random());
@@ -111,7 +111,7 @@ async function workWithOurs(plan: WorkerPlan): Promise<void> {
   const once = async (id: string): Promise<void> => {
     const estimate = { id, inputTokens: 600, outputTokens: meanOutputTokens, tenant: "bench", weight: 1 };
     for (let answer = await limiter.reserve(plan.lane, estimate); answer.kind !== "granted"; ) {
-      if (stopping || answer.kind === "never") return;
+      if (stop.signal.aborted || answer.kind === "never") return;
       await sleep(answer.afterMs);
       answer = await limiter.reserve(plan.lane, estimate);
     }
@@ -133,7 +133,7 @@ async function workWithOurs(plan: WorkerPlan): Promise<void> {
   let count = 0;
   await Promise.all(
     Array.from({ length: plan.loops }, async () => {
-      while (!stopping) {
+      while (!stop.signal.aborted) {
         count += 1;
         await once(`${process.pid}-${count}`);
       }

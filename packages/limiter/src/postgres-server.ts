@@ -55,7 +55,7 @@ export async function openPostgresServer(
       );
       const number = (field: string) => (typeof answer[field] === "number" ? answer[field] : null);
       return {
-        kind: `${answer["kind"]}`,
+        kind: String(answer["kind"]),
         afterMs: number("ms") ?? 0,
         dimension: number("bound"),
         amount: number("amount"),

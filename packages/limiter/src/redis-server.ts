@@ -92,7 +92,7 @@ export async function openRedisServer(
     learn: async (lane, readings) => void (await run(scripts.learn, lane, ...readings.flat())),
     park: async (lane, reason, afterMs) => (await run(scripts.park, lane, reason, afterMs)) === 1,
     resume: async (lane) => (await run(scripts.resume, lane)) === 1,
-    use: async (lane) => JSON.parse(`${await run(scripts.use, lane)}`),
+    use: async (lane) => JSON.parse(String(await run(scripts.use, lane))),
     close: async () => {
       await client.quit().catch(() => client.disconnect());
     },

@@ -52,7 +52,9 @@ describe.runIf(redis.kind === "installed")(
           }),
         );
       }
-      expect((await client.keys("*")).map((key) => key.split(":").at(-1)).toSorted()).toEqual(["state", "tenants"]);
+      expect(new Set((await client.keys("*")).map((key) => key.split(":").at(-1)))).toEqual(
+        new Set(["state", "tenants"]),
+      );
       expect(Number(/used_memory:(\d+)/.exec(await client.info("memory"))?.[1])).toBeLessThan(8_000_000);
     });
 

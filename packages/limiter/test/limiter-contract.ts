@@ -246,7 +246,7 @@ function describeStops(open: Open, forget: () => Promise<void>): void {
     const lane = newLane();
     await limiter.configure(lane, { rpm: 600 });
     const first = await Promise.all([limiter.park(lane, "no credit", null), other.park(lane, "no credit", null)]);
-    expect(first.toSorted()).toEqual([false, true]);
+    expect(first.filter((isNew) => isNew)).toHaveLength(1);
     expect(await other.reserve(lane, request())).toMatchObject({ kind: "wait", binding: "parked" });
     expect(await other.use([lane])).toMatchObject([{ parked: { reason: "no credit", resumesAtMs: null } }]);
     expect([await other.resume(lane), await limiter.resume(lane)]).toEqual([true, false]);

@@ -39,15 +39,16 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
       const lane = newLane();
       await limiter.configure(lane, { outputTpm: 6_000 });
       const large = request({ outputTokens: 300, tenant: "large" });
-      let [waiting, passed] = [true, 0];
+      const done = new AbortController();
+      let passed = 0;
       const small = Array.from({ length: 10 }, async () => {
-        while (waiting && passed < 100) {
+        while (!done.signal.aborted && passed < 100) {
           await reserveAsTold(limiter, lane, request({ outputTokens: 10, tenant: "small" }));
           passed += 1;
         }
       });
       await reserveAsTold(limiter, lane, large);
-      waiting = false;
+      done.abort();
       expect(passed).toBeLessThan(60);
       await Promise.all(small);
     });
