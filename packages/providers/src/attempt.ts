@@ -1,7 +1,14 @@
 import type { ChatRequest, ChatResult, SideRequest, Usage } from "@hallumaze/engine";
 import type { FinishReason } from "@hallumaze/protocol";
 
-import { classifyFailure, type ErrorFacts, type Failure, findBlamed, findError } from "./classify-failure.ts";
+import {
+  classifyFailure,
+  type ErrorFacts,
+  type Failure,
+  findBlamed,
+  findError,
+  isUnsupported,
+} from "./classify-failure.ts";
 import type { Endpoint, Redactor } from "./keys.ts";
 import type { Exchange, Recorder } from "./recorder.ts";
 import { keepBody, readBody, type ReplyBody } from "./reply-body.ts";
@@ -146,12 +153,11 @@ function plain(outcome: Failure["outcome"], message: string, detail: string | nu
 function explain(failure: Failure, draft: Draft): Failure {
   if (failure.outcome !== "bad_request" || failure.detail !== null) return failure;
   const blamed = findBlamed(failure.message, Object.keys(flatten(draft.body)));
-  const isUnsupported =
-    blamed !== null &&
-    /support|unrecogni|unknown|deprecat|permit|forbid|only be|not allowed|cannot|removed|no longer/i.test(
-      failure.message,
-    );
-  return { ...failure, detail: blamed?.split(".").at(-1) ?? null, unsupported: isUnsupported ? blamed : null };
+  return {
+    ...failure,
+    detail: blamed?.split(".").at(-1) ?? null,
+    unsupported: isUnsupported(failure.message) ? blamed : null,
+  };
 }
 
 /** The draft without the refused parameter, or with the token limit under its other name; null where it cannot be. */
@@ -165,7 +171,9 @@ function repair(draft: Draft, failure: Failure): { draft: Draft; change: string 
     return { draft: { ...draft, body: { ...rest, [other]: limit } }, change: `sent as ${other}` };
   }
   if (/^(max_?tokens|max_?output_?tokens)$/i.test(path.split(".").at(-1) ?? "")) return null;
-  const body = without(draft.body, path.split("."));
+  const shorter = without(draft.body, path.split("."));
+  const { stream_options: _options, ...plain } = shorter;
+  const body = path === "stream" ? plain : shorter;
   return { draft: { ...draft, body, stream: draft.stream && path !== "stream" }, change: `sent without ${path}` };
 }
 

@@ -1,38 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { ask, dialectOf, dialects, never, openFor } from "../test/dialects.ts";
-import { type Answer, inTurn, say, startScriptedServer } from "../test/scripted-server.ts";
-
-/** What one refusal becomes; the server counts. */
-async function refuse(name: string, answer: Answer, changes = {}) {
-  const dialect = dialectOf(name);
-  await using server = await startScriptedServer(answer);
-  await using providers = openFor(server.url);
-  const result = await providers.complete(ask(dialect, server.url, changes), never);
-  return { result, requests: server.seen.length };
-}
-
-const openAiError = (
-  message: string,
-  code: string | null,
-  type = "invalid_request_error",
-  param: string | null = null,
-) => ({
-  error: { message, type, code, param },
-});
-const claudeError = (type: string, message: string) => ({
-  type: "error",
-  error: { type, message },
-  request_id: "req_1",
-});
-const googleError = (code: number, status: string, message: string, details: readonly unknown[] = []) => ({
-  error: { code, status, message, details },
-});
-const quota = (quotaId: string) => ({
-  "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-  violations: [{ quotaMetric: "generativelanguage.googleapis.com/requests", quotaId, quotaValue: "250" }],
-});
-const retryInfo = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay });
+import { dialects } from "../test/dialects.ts";
+import { claudeError, googleError, openAiError, quota, refuse, retryInfo } from "../test/refusals.ts";
+import { say } from "../test/scripted-server.ts";
 
 describe.each(dialects)("one request a try, and its outcome: $name", (dialect) => {
   test.each([
@@ -133,87 +103,6 @@ test("Google's daily quota lasts until midnight on the Pacific, whatever its Ret
 });
 
 test.each([
-  ["retry-after in seconds (T1)", "openai chat", { "retry-after": "2" }, "", 2000],
-  ["half an hour is told, not slept (T6)", "anthropic", { "retry-after": "1800" }, "", 1_800_000],
-  ["milliseconds before seconds", "openai chat", { "retry-after-ms": "350", "retry-after": "9" }, "", 350],
-  [
-    "a date, by the server's clock",
-    "deepseek",
-    { date: "Sun, 29 Nov 2026 10:00:00 GMT", "retry-after": "Sun, 29 Nov 2026 10:00:30 GMT" },
-    "",
-    30_000,
-  ],
-  ["words in the message", "openai chat", {}, "Rate limit reached. Please try again in 6.5s.", 6500],
-  ["words with units written out", "compatible server", {}, "please retry after 20 milliseconds", 20],
-  ["nothing said", "openai chat", {}, "slow down", null],
-  ["rubbish", "openai chat", { "retry-after": "soon" }, "", null],
-  [
-    "the reset of the limit that is used up (T8)",
-    "anthropic",
-    {
-      date: "Sun, 29 Nov 2026 10:00:00 GMT",
-      "anthropic-ratelimit-requests-remaining": "49",
-      "anthropic-ratelimit-requests-reset": "2026-11-29T10:00:59Z",
-      "anthropic-ratelimit-output-tokens-remaining": "0",
-      "anthropic-ratelimit-output-tokens-reset": "2026-11-29T10:00:20Z",
-    },
-    "",
-    20_000,
-  ],
-  [
-    "a reset as a duration (T8)",
-    "openai chat",
-    {
-      "x-ratelimit-remaining-requests": "9",
-      "x-ratelimit-reset-requests": "6m0s",
-      "x-ratelimit-remaining-tokens": "0",
-      "x-ratelimit-reset-tokens": "20s",
-    },
-    "",
-    20_000,
-  ],
-  [
-    "resets of limits that are not used up say nothing (T8)",
-    "openai chat",
-    { "x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": "6m0s" },
-    "",
-    null,
-  ],
-])("how long to wait: %s", async (_, name, headers, message, retryAfterMs) => {
-  const startedMs = performance.now();
-  const { result, requests } = await refuse(name, say(429, dialectOf(name).error(429, message), headers));
-  expect(result).toMatchObject({ kind: "failure", outcome: "rate_limited", retryAfterMs, park: null });
-  expect(requests).toBe(1);
-  expect(performance.now() - startedMs).toBeLessThan(2000);
-});
-
-test("Google's wait stands in the body (T5)", async () => {
-  const body = googleError(
-    429,
-    "RESOURCE_EXHAUSTED",
-    "You exceeded your current quota, please check your plan and billing details.",
-    [quota("GenerateRequestsPerMinutePerProjectPerModel"), retryInfo("38s")],
-  );
-  const { result } = await refuse("google", say(429, body));
-  expect(result).toMatchObject({ outcome: "rate_limited", retryAfterMs: 38_000, park: null });
-});
-
-test("headers tell the lane's limits on success too", async () => {
-  const headers = {
-    "x-ratelimit-limit-requests": "500",
-    "x-ratelimit-remaining-requests": "499",
-    "x-ratelimit-reset-requests": "120ms",
-    "x-ratelimit-limit-tokens": "30000",
-    "x-ratelimit-remaining-tokens": "29000",
-  };
-  const { result } = await refuse("openai chat", say(200, dialectOf("openai chat").reply("ok"), headers));
-  expect(result.limits).toEqual({
-    requests: { limit: 500, remaining: 499, resetMs: 120 },
-    tokens: { limit: 30_000, remaining: 29_000, resetMs: null },
-  });
-});
-
-test.each([
   ["anthropic", 404, claudeError("not_found_error", "model: claude-none")],
   [
     "openai chat",
@@ -282,101 +171,67 @@ test.each([
   expect((await refuse(name, say(status, body))).result).toMatchObject({ outcome: "filtered", detail, park: null });
 });
 
-describe("one repair of a parameter that the model does not take (T51)", () => {
-  const temperature = openAiError(
-    "Unsupported value: 'temperature' does not support 0 with this model.",
-    "unsupported_value",
-    "invalid_request_error",
-    "temperature",
-  );
-  const tokens = openAiError(
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-    "unsupported_parameter",
-    "invalid_request_error",
-    "max_tokens",
-  );
-
-  test("the parameter is left out, once, and both requests are recorded", async () => {
-    const dialect = dialectOf("openai chat");
-    await using server = await startScriptedServer(inTurn(say(400, temperature), say(200, dialect.reply("ok"))));
-    await using providers = openFor(server.url);
-    const result = await providers.complete(ask(dialect, server.url), never);
-    expect(result).toMatchObject({ kind: "reply", effectiveParams: { max_completion_tokens: 2500 } });
-    expect(result.effectiveParams).not.toHaveProperty("temperature");
-    expect(result.sideRequests).toMatchObject([{ reason: "repair", rawBody: JSON.stringify(temperature) }]);
-    expect(server.seen.map(({ body }) => body["temperature"])).toEqual([0, undefined]);
-  });
-
-  test("the token limit is sent under its other name", async () => {
-    const dialect = dialectOf("compatible server");
-    await using server = await startScriptedServer(inTurn(say(400, tokens), say(200, dialect.reply("ok"))));
-    await using providers = openFor(server.url);
-    await providers.complete(ask(dialect, server.url), never);
-    expect(server.seen.map(({ body }) => [body["max_tokens"], body["max_completion_tokens"]])).toEqual([
-      [2500, undefined],
-      [undefined, 2500],
-    ]);
-  });
-
-  test("a second refusal is bad_request with the parameter's name", async () => {
-    const { result, requests } = await refuse("compatible server", inTurn(say(400, tokens), say(400, temperature)));
-    expect(result).toMatchObject({ outcome: "bad_request", detail: "temperature", park: null });
-    expect(requests).toBe(2);
-  });
-
-  test.each([
-    [
-      "anthropic",
-      claudeError("invalid_request_error", "`temperature` is deprecated for this model."),
-      {},
-      "temperature",
-    ],
-    [
-      "google",
-      googleError(400, "INVALID_ARGUMENT", "Thinking budget is not supported for this model."),
-      { params: { thinkingBudget: 512 } },
-      "generationConfig.thinkingConfig.thinkingBudget",
-    ],
-    [
-      "compatible server",
-      { detail: [{ loc: ["body", "top_k"], msg: "Extra inputs are not permitted", type: "extra_forbidden" }] },
-      { params: { top_k: 5 } },
-      "top_k",
-    ],
-  ])("%s names it in its own way", async (name, body, changes, parameter) => {
-    const dialect = dialectOf(name);
-    await using server = await startScriptedServer(inTurn(say(400, body), say(200, dialect.reply("ok"))));
-    await using providers = openFor(server.url);
-    const result = await providers.complete(ask(dialect, server.url, changes), never);
-    expect(result).toMatchObject({ kind: "reply", sideRequests: [{ reason: "repair" }] });
-    expect(result.effectiveParams).not.toHaveProperty([parameter]);
-  });
-
-  test.each([
-    [
-      "a value that is too large",
-      "anthropic",
-      claudeError(
-        "invalid_request_error",
-        "max_tokens: 99999 > 64000, which is the maximum allowed number of output tokens",
-      ),
-      "max_tokens",
-    ],
-    [
-      "a fault of the messages",
-      "openai chat",
-      openAiError("Invalid 'messages': empty array", "empty_array", "invalid_request_error", "messages"),
-      "messages",
-    ],
-    [
-      "a limit that must be there",
-      "anthropic",
-      claudeError("invalid_request_error", "max_tokens: this is not supported"),
-      "max_tokens",
-    ],
-  ])("%s is not repaired", async (_, name, body, detail) => {
-    const { result, requests } = await refuse(name, say(400, body));
-    expect(result).toMatchObject({ outcome: "bad_request", detail });
-    expect(requests).toBe(1);
-  });
+test.each([
+  [
+    "a request larger than a minute's limit",
+    429,
+    openAiError(
+      "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 41000.",
+      "rate_limit_exceeded",
+    ),
+    "context_too_long",
+  ],
+  [
+    "an aggregator's daily limit",
+    429,
+    {
+      error: {
+        code: 429,
+        message: "Rate limit exceeded: free-models-per-day",
+        metadata: { headers: { "X-RateLimit-Reset": "4102444800000" } },
+      },
+    },
+    "quota_exhausted",
+  ],
+  [
+    "an error of a 200 that names only a code",
+    200,
+    { error: { code: "context_length_exceeded", message: "long" } },
+    "context_too_long",
+  ],
+  [
+    "an error of a 200 that says it in words",
+    200,
+    { error: { message: "Rate limit reached for requests" } },
+    "rate_limited",
+  ],
+  ["a bare message", 429, { message: "Requests rate limit exceeded" }, "rate_limited"],
+  [
+    "a validator's context message",
+    400,
+    {
+      object: "error",
+      message: "This model's maximum context length is 4096 tokens.",
+      type: "BadRequestError",
+      code: 400,
+    },
+    "context_too_long",
+  ],
+  ["a body that names another status than HTTP's", 500, { error: { code: 429, message: "upstream" } }, "rate_limited"],
+  ["an overload behind a 500", 500, claudeError("overloaded_error", "Overloaded"), "overloaded"],
+  [
+    "a spent month",
+    400,
+    claudeError(
+      "invalid_request_error",
+      "You have reached your specified API usage limits. You will regain access on 2099-12-01 at 00:00 UTC.",
+    ),
+    "quota_exhausted",
+  ],
+  ["a page of a gateway", 502, "<html><h1>502 Bad Gateway</h1></html>", "transient_server"],
+  ["a client closed too early", 499, {}, "transient_server"],
+])("%s (%i)", async (_, status, body, outcome) => {
+  const { result, requests } = await refuse("compatible server", say(status, body));
+  expect(result).toMatchObject({ kind: "failure", outcome });
+  expect(requests).toBe(1);
 });

@@ -29,6 +29,13 @@ export interface Failure {
 
 /** Statuses that a body's words stand for; the first word that is known decides. */
 const statusOfWord: Readonly<Record<string, number>> = {
+  insufficient_quota: 429,
+  context_length_exceeded: 400,
+  content_filter: 400,
+  unsupported_parameter: 400,
+  unsupported_value: 400,
+  invalid_api_key: 401,
+  model_not_found: 404,
   invalid_request_error: 400,
   invalid_argument: 400,
   failed_precondition: 400,
@@ -63,10 +70,18 @@ const patterns = {
     /\bmodel_not_found\b|model:? ?\S* ?(\S+ )?(does not exist|not exist|not found|is not found|is not available|unknown)|not a valid model|unknown model|no such model|no endpoints found/,
   context:
     /context_length_exceeded|context (length|window|limit)|prompt is too long|input token count|too many (input )?tokens|maximum (context|input)|request_too_large|exceeds the maximum number of tokens/,
+  rate: /rate.?limit|too many requests/,
+  tooLargeForLimit: /request too large/,
+  range: /\brange\b|between|at most|or less|less than|greater than|or equal|maximum|minimum/,
   overloaded: /overloaded|at capacity|over capacity|high demand|slow_down|\bbusy\b|insufficient_system_resource/,
   unsupported:
     /unsupported_(parameter|value)|not support|unsupported|unrecognized|unknown (name|parameter|argument|field)|deprecated|no longer|not permitted|extra_forbidden|extra (inputs|fields)|may only be set|is not allowed|cannot be (set|used|specified)|removed/,
 } as const;
+
+/** An error in a 200 or a stream that names no status: its words alone decide, and without them the server is to blame. */
+const unknownStatus = 0;
+/** Statuses below 500 that speak of the moment, not of the request: timeout, conflict, too early, closed by client. */
+const passing: ReadonlySet<number> = new Set([408, 409, 425, 499]);
 
 const errorSchema = z.looseObject({
   code: z.union([z.string(), z.number()]).nullish(),
@@ -112,7 +127,8 @@ export function classifyFailure(
   const waits: WaitSource = { ...source, errorText: facts?.text ?? "" };
   const retryAfterMs = readRetryAfter(waits);
   const said = facts?.message.trim();
-  const message = `${status}: ${said === undefined || said === "" ? "no message" : said.slice(0, 600)}`;
+  const number = status === unknownStatus ? httpStatus : status;
+  const message = `${number}: ${said === undefined || said === "" ? "no message" : said.slice(0, 600)}`;
   const failure = (outcome: FailureOutcome, detail: string | null = null): Failure => ({
     outcome,
     message,
@@ -137,16 +153,23 @@ export function classifyFailure(
     return parked("quota_exhausted", isGoogle ? untilPacificMidnight(source.nowMs) : retryAfterMs);
   }
   if (isRefusal(status) && patterns.filtered.test(text)) return failure("filtered", filterKind(facts));
-  if (status === 401 || (status < 429 && patterns.auth.test(text))) return parked("auth", null);
+  if (status === 401 || (isRefusal(status) && patterns.auth.test(text))) return parked("auth", null);
   if (status === 404 || (isRefusal(status) && patterns.model.test(text))) return parked("model_not_found", null);
   if (status === 403) return parked("auth", null);
   if (status === 413 || (isRefusal(status) && patterns.context.test(text))) return failure("context_too_long");
-  if (status === 429) return failure("rate_limited");
-  if (status === 529 || (status >= 500 && patterns.overloaded.test(text))) return failure("overloaded");
-  if (status >= 500 || status === 408 || status === 409 || status === 425) return failure("transient_server");
+  // One request that is larger than a whole minute's limit: no wait helps.
+  if (status === 429 && patterns.tooLargeForLimit.test(text)) return failure("context_too_long");
+  if (status === 429 || (status === unknownStatus && patterns.rate.test(text))) return failure("rate_limited");
+  if (status === 529 || (isServers(status) && patterns.overloaded.test(text))) return failure("overloaded");
+  if (isServers(status) || passing.has(status)) return failure("transient_server");
   const parameter = facts?.parameter ?? null;
-  const isUnsupported = patterns.unsupported.test(text);
-  return { ...failure("bad_request", parameter), unsupported: isUnsupported ? parameter : null };
+  return { ...failure("bad_request", parameter), unsupported: isUnsupported(text) ? parameter : null };
+}
+
+/** Tells whether a refusal is about a parameter as such; a value out of range is the spec's to mend, not ours. */
+export function isUnsupported(message: string): boolean {
+  const text = message.toLowerCase();
+  return patterns.unsupported.test(text) && !patterns.range.test(text);
 }
 
 /** Finds which of these dotted names a message speaks of: quoted, then as a word, then in words; null where none. */
@@ -206,13 +229,17 @@ function effectiveStatus(httpStatus: number, facts: ErrorFacts | null): number {
   if (facts === null) return httpStatus;
   if (facts.status !== null) return facts.status;
   const named = facts.words.map((word) => statusOfWord[word]).find((status) => status !== undefined);
-  if (httpStatus < 400) return named ?? 500;
+  if (httpStatus < 400) return named ?? unknownStatus;
   // A generic type such as invalid_request_error must not hide what the status says.
   return named === 529 ? named : httpStatus;
 }
 
 function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 429;
+  return status === unknownStatus || (status >= 400 && status < 500 && status !== 429);
+}
+
+function isServers(status: number): boolean {
+  return status === unknownStatus || status >= 500;
 }
 
 function filterKind(facts: ErrorFacts | null): string {

@@ -19,7 +19,7 @@ export interface Deadlines {
 }
 
 /** Deadlines that ship: DeepSeek alone may hold a request for ten minutes before it starts. */
-export const defaultDeadlines: Deadlines = { connectMs: 10_000, headerMs: 660_000, idleMs: 120_000, totalMs: 900_000 };
+export const defaultDeadlines: Deadlines = { connectMs: 10_000, headerMs: 660_000, idleMs: 180_000, totalMs: 900_000 };
 
 /** Why no complete reply came. */
 export type Breakage =
