@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { ask, canaryKeys, dialectOf, dialects, never, openFor } from "../test/dialects.ts";
+import { ask, canaryKeys, dialectOf, dialects, never, openFor, variablesFor } from "../test/dialects.ts";
 import { inTurn, say, startScriptedServer, stream } from "../test/scripted-server.ts";
+import { openProviders } from "./open-providers.ts";
 
 describe.each(dialects)("$name", (dialect) => {
   test("a reply gives its text, model, finish reason and counts, from exactly one request", async () => {
@@ -186,6 +187,17 @@ test("a missing key is named, parks the lane and sends nothing", async () => {
     { provider: "deepseek", baseUrl: null, keyEnv: "NOT_SET" },
   ];
   expect(providers.missingKeys(models)).toEqual(["NOT_SET", "OTHER_KEY"]);
+});
+
+test("a key with characters that no header takes is refused by name, never quoted", async () => {
+  await using server = await startScriptedServer(say(200, "{}"));
+  const key = "sk-canary-with-a-\nnewline-and-ключ";
+  const providers = openProviders({ variables: { ...variablesFor(server.url), OPENAI_API_KEY: key } });
+  const result = await providers.complete(ask(dialectOf("openai chat"), server.url), never);
+  await providers.close();
+  expect(result).toMatchObject({ kind: "failure", outcome: "auth", detail: "OPENAI_API_KEY" });
+  expect(JSON.stringify(result)).not.toContain("canary");
+  expect(server.seen).toEqual([]);
 });
 
 test("an aborted call rejects with its reason, and an unknown provider is an error", async () => {

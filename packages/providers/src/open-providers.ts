@@ -39,8 +39,8 @@ export function openProviders(
   options: { readonly variables?: Variables; readonly deadlines?: Partial<Deadlines> } = {},
 ): Providers {
   const variables = options.variables ?? {};
-  const recorder = openRecorder({ ...defaultDeadlines, ...options.deadlines });
   const redactor = openRedactor(variables);
+  const recorder = openRecorder({ ...defaultDeadlines, ...options.deadlines }, redactor.redact);
   const sim = openSim();
   const google = openGoogle(recorder);
   const vendors: Readonly<Record<VendorName, Vendor>> = {
@@ -54,8 +54,13 @@ export function openProviders(
       if (request.provider === "sim") return sim(request, signal);
       if (!isVendor(request.provider)) throw providerUnknown(request.provider, builtProviders);
       const endpoint = findEndpoint({ ...request, provider: request.provider }, variables);
-      if (endpoint.key === null && endpoint.keyVariable !== null) return keyMissing(endpoint.keyVariable);
-      if (endpoint.key !== null && endpoint.keyVariable !== null) redactor.add(endpoint.keyVariable, endpoint.key);
+      const { key, keyVariable } = endpoint;
+      if (keyVariable !== null) {
+        if (key === null) return refuseKey(keyVariable, "is not set: set it");
+        if (!/^[\x21-\x7e]+$/.test(key))
+          return refuseKey(keyVariable, "holds characters that no key has: copy it anew");
+        redactor.add(keyVariable, key);
+      }
       return attempt(vendors[request.provider], { recorder, redactor, endpoint }, request, signal);
     },
     missingKeys: (models) => findMissingKeys(models, variables),
@@ -67,9 +72,9 @@ export function openProviders(
   };
 }
 
-/** Without its key a request is not sent at all. */
-function keyMissing(variable: string): ChatResult {
-  const message = `${variable} is not set: set it and resume the lane`;
+/** Without a key that can stand in a header a request is not sent at all. */
+function refuseKey(variable: string, fault: string): ChatResult {
+  const message = `${variable} ${fault} and resume the lane`;
   return {
     kind: "failure",
     outcome: "auth",

@@ -82,10 +82,10 @@ const statusesWithoutBody = new Set([101, 204, 205, 304]);
 const largestBody = 64 * 1024 * 1024;
 
 /**
- * Opens a recorder with its own connections. Node's built-in fetch gives up after 300 s without headers whatever the
+ * Opens a recorder with its own connections. `redact` takes keys out of what an SDK says where it sent nothing. Node's built-in fetch gives up after 300 s without headers whatever the
  * caller's timeout, so requests go through undici with that clock off and these deadlines on.
  */
-export function openRecorder(deadlines: Deadlines): Recorder {
+export function openRecorder(deadlines: Deadlines, redact: (text: string) => string): Recorder {
   const recordings = new AsyncLocalStorage<Recording>();
   const sockets = watchSockets();
   // Idle sockets are dropped before common servers and balancers drop theirs (4 s and more).
@@ -121,7 +121,7 @@ export function openRecorder(deadlines: Deadlines): Recorder {
       });
       signal.throwIfAborted();
       if (recording.exchange !== null) return recording.exchange;
-      throw requestNotSent(failure, failure instanceof Error ? failure.message : String(failure), {});
+      throw requestNotSent(redact(failure instanceof Error ? failure.message : String(failure)));
     },
     close: async () => {
       sockets.close();
