@@ -204,7 +204,7 @@ function toResult(
     usage: facts.usage,
     httpMs: exchange.httpMs,
     ttftMs: exchange.ttftMs,
-    effectiveParams: { ...flatten(draft.body), ...draft.headers },
+    effectiveParams: { ...flatten(draft.body), ...draft.headers, ...(draft.stream ? { stream: true } : {}) },
     limits: readLimits(exchange.headers, exchange.endedAtMs),
     sideRequests,
   };

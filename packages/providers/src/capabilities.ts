@@ -87,9 +87,10 @@ const sampled = { temperatureMax: 1, thinking: "budget", thinksByDefault: false,
 const reasoning = { temperatureMax: null, thinking: "effort", thinksByDefault: true } as const;
 
 /**
- * Families by name, the first match wins. SOURCE: platform.claude.com model pages and the notes on API version
- * 2026-10-21 (no temperature, top_p, top_k); developers.openai.com model pages; ai.google.dev thinking and model pages;
- * api-docs.deepseek.com pricing. Read 2026-11-29.
+ * Families by name, the first match wins. Where a bound was not to be found it is the larger of the neighbours': a server
+ * refuses what is too much, a plan must not refuse what would have gone. SOURCE: platform.claude.com model pages and the
+ * notes on API version 2026-10-21 (no temperature, top_p, top_k); developers.openai.com model pages; ai.google.dev pages on
+ * models and thinking; api-docs.deepseek.com pricing; context sizes also from @pydantic/genai-prices 0.1.8. Read 2026-11-29.
  */
 const families: Readonly<Record<VendorName, { readonly base: Capabilities; readonly rules: readonly Rule[] }>> = {
   anthropic: {
@@ -111,8 +112,12 @@ const families: Readonly<Record<VendorName, { readonly base: Capabilities; reado
     base: openAiBase,
     rules: [
       [
-        /^o\d.*-pro|^gpt-\d[\d.]*-pro/,
-        { family: "pro", ...reasoning, api: "responses", contextTokens: 400_000, maxOutputTokens: 100_000 },
+        /^o\d.*-pro/,
+        { family: "o series pro", ...reasoning, api: "responses", contextTokens: 200_000, maxOutputTokens: 100_000 },
+      ],
+      [
+        /^gpt-\d[\d.]*-pro/,
+        { family: "gpt pro", ...reasoning, api: "responses", contextTokens: 400_000, maxOutputTokens: 272_000 },
       ],
       [/codex/, { family: "codex", ...reasoning, api: "responses", contextTokens: 400_000, maxOutputTokens: 128_000 }],
       [/^o1-(mini|preview)/, { family: "o1 preview", ...reasoning, contextTokens: 128_000, maxOutputTokens: 32_768 }],

@@ -33,10 +33,10 @@ type Row = readonly [
 ];
 
 /**
- * List prices without batch, priority or regional rates. SOURCE: @pydantic/genai-prices 0.1.8 (data of 2026-09-23),
- * checked against platform.claude.com model pages, developers.openai.com pricing, ai.google.dev pricing and
- * api-docs.deepseek.com pricing, and completed from them on 2026-11-29. DeepSeek has two prices by time of day: the
- * higher is taken, so that a budget holds.
+ * List prices without batch, priority or regional rates. SOURCE: @pydantic/genai-prices 0.1.8 (data of 2026-09-23); what
+ * is newer from the vendors' price lists and from release notes that quote them (Claude 5.5 and Fable 5.2:
+ * platform.claude.com; GPT-6: developers.openai.com; DeepSeek: api-docs.deepseek.com), read 2026-11-29. DeepSeek has two
+ * prices by time of day: the higher is taken, so that a budget holds.
  */
 const table: Readonly<Record<string, readonly Row[]>> = {
   anthropic: [
