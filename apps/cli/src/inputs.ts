@@ -2,8 +2,9 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
+import { checkModel, findMissingKeys } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
-import { parseSpec, type SolverRules, type SweepSpec } from "@hallumaze/sweep";
+import { parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
 import { closest } from "fastest-levenshtein";
 
 import type { Console } from "./console.ts";
@@ -25,7 +26,35 @@ export async function readSpecFile(console: Console, path: string): Promise<Swee
   const text = await readText(resolve(console.workingFolder, path), path);
   const { spec, notes } = parseSpec(text, { fileName: path, solvers: solverRules });
   for (const note of notes) console.err(`note: ${note}`);
-  return spec;
+  return applyModelRules(console, spec, path);
+}
+
+/**
+ * Holds a spec's models to their families' rules before anything is spent: what a model refuses is an error where the
+ * spec asks for it, and dropped with a warning where it is a default.
+ */
+export function applyModelRules(console: Pick<Console, "err" | "now">, spec: SweepSpec, source: string): SweepSpec {
+  const today = new Date(console.now()).toISOString().slice(0, 10);
+  const errors: string[] = [];
+  const models = spec.models.map((model) => {
+    const limits = [...new Set(spec.sizes.map((size) => tokenLimitFor(model.maxTokens, size)))];
+    const checks = limits.map((maxTokens) => checkModel({ ...model, maxTokens }, today));
+    const issues = new Map(checks.flatMap((check) => check.issues).map((issue) => [issue.message, issue]));
+    for (const issue of issues.values()) {
+      if (issue.severity === "error") errors.push(`${source}: ${model.alias}: ${issue.message}`);
+      else console.err(`warning: ${model.alias}: ${issue.message}`);
+    }
+    return { ...model, temperature: checks[0]?.temperature ?? null };
+  });
+  if (errors.length > 0) throw new UsageError(errors.join("\n"));
+  return { ...spec, models };
+}
+
+/** Refuses to start where a model's key is missing, naming every variable at once. */
+export function requireKeys(console: Pick<Console, "variables">, spec: SweepSpec): void {
+  const missing = findMissingKeys(spec.models, console.variables);
+  if (missing.length === 0) return;
+  throw new UsageError(`keys are missing: set ${missing.join(", ")} in the environment. Nothing was sent.`);
 }
 
 /** Reads a text file; a missing or unreadable one is a usage error that names it. */

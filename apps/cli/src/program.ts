@@ -5,8 +5,9 @@ import { closest } from "fastest-levenshtein";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addMazeCommand } from "./commands/maze.ts";
+import { addMockProvidersCommand } from "./commands/mock-providers.ts";
 import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
-import { addRescoreCommand, addRetryCommand } from "./commands/retry.ts";
+import { addRescoreCommand, addResumeCommand, addRetryCommand } from "./commands/retry.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addScoreCommand } from "./commands/score.ts";
 import { addStatusCommand } from "./commands/status.ts";
@@ -30,11 +31,13 @@ const addCommands: readonly AddCommand[] = [
   addWorkerCommand,
   addStatusCommand,
   addRetryCommand,
+  addResumeCommand,
   addRescoreCommand,
   addExportCommand,
   addMazeCommand,
   addScoreCommand,
   addDoctorCommand,
+  addMockProvidersCommand,
   addSchemaCommand,
   addSeedOptions,
 ];

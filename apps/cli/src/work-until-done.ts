@@ -28,7 +28,7 @@ export async function workUntilDone(
   console: Console,
   house: House,
   sweepId: string,
-  options: { readonly concurrency: number; readonly quiet: boolean },
+  options: { readonly concurrency: number; readonly quiet: boolean; readonly rehearsal: boolean },
 ): Promise<WorkReport> {
   const startedMs = console.now();
   const view = openProgressView(console, options.quiet);
@@ -36,6 +36,8 @@ export async function workUntilDone(
     store: house.store,
     queue: house.queue,
     provider: house.provider,
+    limiter: house.limiter,
+    rehearsal: options.rehearsal,
     logger: console.logger(),
     concurrency: options.concurrency,
     lanes: null,

@@ -34,12 +34,18 @@ const finalOutcomes: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
  * Jitter" (full jitter).
  */
 export function decideFailure(
-  failure: { readonly outcome: FailureOutcome; readonly message: string; readonly retryAfterMs: number | null },
+  failure: {
+    readonly outcome: FailureOutcome;
+    readonly message: string;
+    readonly retryAfterMs: number | null;
+    readonly park?: unknown;
+  },
   claim: Pick<Claim, "tries" | "waits" | "maxTries">,
   policy: RetryPolicy,
   fraction: number,
 ): TrialEnd {
   const { outcome, message } = failure;
+  if (failure.park) return { kind: "blocked", outcome, message };
   if (finalOutcomes.has(outcome)) return { kind: "failed", outcome, message };
   if (outcome === "rate_limited" && claim.maxTries > 1) {
     if (claim.waits >= policy.maxWaits) return { kind: "failed", outcome, message };

@@ -46,6 +46,14 @@ export { mazeOf } from "./prepare-trial.ts";
 export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { retryTrials } from "./retry-trials.ts";
-export { runTrial, toDeliveryResult, type TrialObserver, type TrialPorts, type TrialResult } from "./run-trial.ts";
+export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
+export {
+  type ModelSettings,
+  runTrial,
+  toDeliveryResult,
+  type TrialObserver,
+  type TrialPorts,
+  type TrialResult,
+} from "./run-trial.ts";
 export { scoreReply } from "./score-reply.ts";
-export { enqueuePlanned, type SubmitProgress, type SubmitReport, submitSweep } from "./submit-sweep.ts";
+export { enqueuePlanned, enqueueTrials, type SubmitProgress, type SubmitReport, submitSweep } from "./submit-sweep.ts";

@@ -25,7 +25,7 @@ export function prepareTrial(plan: CellPlan): PreparedTrial {
 }
 
 /** The first request of a trial. */
-export function buildRequest(plan: CellPlan, trial: PreparedTrial): ChatRequest {
+export function buildRequest(plan: CellPlan, trial: PreparedTrial, keyEnv: string | null): ChatRequest {
   return {
     provider: plan.provider,
     model: plan.model,
@@ -36,5 +36,6 @@ export function buildRequest(plan: CellPlan, trial: PreparedTrial): ChatRequest 
     temperature: plan.temperature,
     params: plan.params,
     repeat: plan.repeat,
+    keyEnv,
   };
 }

@@ -1,9 +1,13 @@
 import type { Clock } from "@hallumaze/foundation";
+import type { CellPlan } from "@hallumaze/sweep";
 
 import { archiveFailed } from "./errors.ts";
 import { decideEmpty, decideFailure, type RetryPolicy } from "./failure-policy.ts";
+import { type Admission, admitRequest, settleRequest } from "./pace-request.ts";
+import type { FailureOutcome } from "./outcomes.ts";
+import type { LimiterPort } from "./ports/limiter.ts";
 import { buildRequest, type PreparedTrial, prepareTrial } from "./prepare-trial.ts";
-import type { ChatRequest, ChatResult, ProviderPort } from "./ports/provider.ts";
+import type { ChatRequest, ChatResult, ProviderPort, Usage } from "./ports/provider.ts";
 import type { Delivery, DeliveryResult } from "./ports/queue.ts";
 import type { Claim, ExchangeRecord, RecordedFailure, RecordedReply, StorePort, TrialEnd } from "./ports/store.ts";
 import { isPromptCut } from "./prompt-cut.ts";
@@ -11,8 +15,14 @@ import { scoreReply } from "./score-reply.ts";
 
 /** What running one trial needs from outside. */
 export interface TrialPorts {
-  readonly store: Pick<StorePort, "claim" | "recordExchange" | "endTry" | "release">;
+  readonly store: Pick<StorePort, "claim" | "recordExchange" | "endTry" | "release" | "blockLane">;
   readonly provider: ProviderPort;
+  /** Shared limits of a lane; null where nothing limits it. */
+  readonly limiterOf: (lane: string) => LimiterPort | null;
+  /** Plumbing of a model that its plan does not hold. */
+  readonly settingsOf: (claim: Claim) => Promise<ModelSettings>;
+  /** What an exchange cost; null where no price is known. */
+  readonly costOf: (plan: CellPlan, usage: Usage) => { readonly usd: string; readonly priceDate: string } | null;
   readonly now: Clock;
   /** A random number in [0, 1), for jitter only. */
   readonly fraction: () => number;
@@ -25,7 +35,19 @@ export interface TrialPorts {
   /** How long a received reply is held in memory while the database refuses it. */
   readonly archivePatienceMs: number;
   readonly retry: RetryPolicy;
+  /** Longest wait for a limit that is spent in the slot. */
+  readonly patienceMs: number;
   readonly observe: TrialObserver;
+}
+
+/** What a spec says of a model beside its plan. */
+export interface ModelSettings {
+  /** Name of the variable with its key; null for the provider's own. */
+  readonly keyEnv: string | null;
+  /** The sweep's name: its share of a lane is its own. */
+  readonly tenant: string;
+  /** Reply tokens to expect of it, for the reservation. */
+  readonly expectedOutputTokens: number;
 }
 
 /** Is told of each state change, with ids; never of prompts or replies. */
@@ -33,7 +55,11 @@ export interface TrialObserver {
   readonly claimed: (claim: Claim) => void;
   readonly released: (claim: Claim) => void;
   readonly ended: (claim: Claim, end: TrialEnd, fate: "ended" | "lost") => void;
+  /** A reply came; its usage sharpens the next reservation. */
+  readonly replied: (claim: Claim, usage: Usage) => void;
   readonly late: (claim: Claim) => void;
+  /** The lane was parked by this trial's failure; said once a park. */
+  readonly parked: (claim: Claim, reason: string, blocked: number) => void;
   readonly archiveTrouble: (claim: Claim, error: unknown) => void;
 }
 
@@ -75,18 +101,89 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   // A crash between the record of a failure and the end of its try must not give the trial a request for nothing.
   if (claim.recordedFailure) return endWith(ports, claim, judgeFailure(ports, claim, claim.recordedFailure), signal);
 
-  const request = buildRequest(claim.plan, trial);
+  const settings = await ports.settingsOf(claim);
+  const request = buildRequest(claim.plan, trial, settings.keyEnv);
+  const limiter = ports.limiterOf(claim.lane);
+  const reservationId = `${claim.trialId}~${claim.fence}`;
+  let limiterMs: number | null = null;
+  if (limiter !== null) {
+    const admission = await admitRequest(
+      { ...ports, limiter },
+      claim.lane,
+      {
+        id: reservationId,
+        inputTokens: trial.promptTokens,
+        outputTokens: Math.min(settings.expectedOutputTokens, claim.plan.maxTokens),
+        tenant: settings.tenant,
+        weight: 1,
+      },
+      signal,
+    );
+    if (admission.kind !== "admitted") return turnAway(ports, claim, admission, signal);
+    limiterMs = admission.limiterMs;
+  }
   const result = await ask(ports, request, signal);
   if (result === "interrupted") {
+    // The request may have reached the provider: its reservation stays charged until it expires.
     await ports.store.release(claim.trialId, claim.fence);
     return { kind: "retry-later", afterMs: 0 };
   }
-  const kept = await archive(ports, claim, exchangeOf(ports, claim, request, result), signal);
+  const kept = await archive(ports, claim, exchangeOf(ports, claim, request, result, limiterMs), signal);
+  if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
+  if (result.kind === "reply") ports.observe.replied(claim, result.usage);
   if (kept === "late") {
     ports.observe.late(claim);
     return { kind: "give-up", reason: "lost-lease" };
   }
   return endWith(ports, claim, judgeResult(ports, claim, trial, result), signal);
+}
+
+/** Gives a trial back that its lane does not admit now; no try is spent and nothing is held. */
+async function turnAway(
+  ports: TrialPorts,
+  claim: Claim,
+  admission: Exclude<Admission, { readonly kind: "admitted" }>,
+  signal: AbortSignal,
+): Promise<TrialResult> {
+  switch (admission.kind) {
+    case "never":
+      return endWith(ports, claim, { kind: "failed", outcome: "bad_request", message: admission.message }, signal);
+    case "parked":
+      return endWith(ports, claim, await parkedEnd(ports, claim), signal);
+    case "later":
+    case "interrupted":
+      await ports.store.release(claim.trialId, claim.fence);
+      return { kind: "retry-later", afterMs: admission.kind === "later" ? admission.afterMs : 0 };
+  }
+}
+
+const parkingOutcomes: readonly FailureOutcome[] = ["auth", "model_not_found", "quota_exhausted"];
+
+/** The end of a trial whose lane another trial has parked: its reason begins with the outcome that parked it. */
+async function parkedEnd(ports: TrialPorts, claim: Claim): Promise<TrialEnd> {
+  const [use] = (await ports.limiterOf(claim.lane)?.use([claim.lane])) ?? [];
+  const reason = use?.parked?.reason ?? "";
+  const outcome = parkingOutcomes.find((known) => reason.startsWith(known)) ?? "quota_exhausted";
+  return { kind: "blocked", outcome, message: reason === "" ? "the lane is parked" : reason };
+}
+
+/** Tells the limiter what a request took. A limiter out of reach loses no reply: the reservation expires by itself. */
+async function settle(
+  ports: TrialPorts,
+  claim: Claim,
+  limiter: LimiterPort,
+  reservationId: string,
+  result: ChatResult,
+): Promise<void> {
+  try {
+    const restMs = ports.retry.baseDelayMs * (1 + ports.fraction());
+    const reason = await settleRequest(limiter, claim.lane, reservationId, result, restMs);
+    if (reason === null || result.kind === "reply") return;
+    const blocked = await ports.store.blockLane(claim.lane, result.outcome, result.message);
+    ports.observe.parked(claim, reason, blocked);
+  } catch (error) {
+    ports.observe.archiveTrouble(claim, error);
+  }
 }
 
 /** The end that a result leads to, just received or recorded by a lost run. Pure but for the jitter. */
@@ -140,6 +237,13 @@ async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal)
       usage: { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null },
       httpMs: ports.now() - startedMs,
       ttftMs: null,
+      servedBy: null,
+      nativeFinishReason: null,
+      effectiveParams: {},
+      limits: {},
+      sideRequests: [],
+      detail: timedOut ? "total" : null,
+      park: null,
     };
   }
 }
@@ -192,8 +296,15 @@ function isPassing(error: unknown): boolean {
   return typeof error === "object" && error !== null && "retry" in error && error.retry === true;
 }
 
-function exchangeOf(ports: TrialPorts, claim: Claim, request: ChatRequest, result: ChatResult): ExchangeRecord {
+function exchangeOf(
+  ports: TrialPorts,
+  claim: Claim,
+  request: ChatRequest,
+  result: ChatResult,
+  limiterMs: number | null,
+): ExchangeRecord {
   const { provider: _provider, ...sent } = request;
+  const cost = ports.costOf(claim.plan, result.usage);
   const reply = result.kind === "reply" ? result : null;
   const failure = result.kind === "failure" ? result : null;
   return {
@@ -210,16 +321,17 @@ function exchangeOf(ports: TrialPorts, claim: Claim, request: ChatRequest, resul
     outcome: failure?.outcome ?? null,
     errorMessage: failure?.message ?? null,
     servedModel: result.servedModel,
-    effectiveParamsJson: JSON.stringify({
-      temperature: request.temperature,
-      maxTokens: request.maxTokens,
-      ...request.params,
-    }),
+    effectiveParamsJson: JSON.stringify(result.effectiveParams),
     usage: result.usage,
     queueMs: claim.queueMs,
-    limiterMs: null,
+    limiterMs,
     httpMs: result.httpMs,
     ttftMs: result.ttftMs,
+    servedBy: result.servedBy,
+    nativeFinishReason: result.nativeFinishReason,
+    sideRequestsJson: result.sideRequests.length > 0 ? JSON.stringify(result.sideRequests) : null,
+    costUsd: cost?.usd ?? null,
+    priceDate: cost?.priceDate ?? null,
   };
 }
 

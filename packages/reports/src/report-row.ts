@@ -30,6 +30,8 @@ export interface ReportRow {
     readonly reasoningTokens: number | null;
   } | null;
   readonly servedModel: string | null;
+  /** Known cost of all its requests, exact decimal US dollars; null where none is known. */
+  readonly costUsd: string | null;
   readonly latencyMs: number | null;
   readonly finishedAtMs: number | null;
 }

@@ -27,6 +27,7 @@ export function reportRow(
     readingJson: null,
     usage: { inputTokens: 900, outputTokens: 400, cachedTokens: null, reasoningTokens: null },
     servedModel: null,
+    costUsd: null,
     latencyMs: 4200,
     finishedAtMs: Date.UTC(2026, 2, 22, 14, 30, 22),
     plan: { ...cellPlan, ...plan },

@@ -19,7 +19,7 @@ const metrics = [
 
 /**
  * One trial as one line of JSON, without the line break: identity, condition, state, scores of every profile, usage.
- * What is not known is null, never 0. `costUsd` and `judge` are null until prices and the judge exist.
+ * What is not known is null, never 0. `judge` is null until the judge exists.
  *
  * SOURCE: spec/sweeps.md section 7.
  */
@@ -29,7 +29,7 @@ export function trialJsonLine(row: ReportRow): string {
     scores: row.scores,
     judge: null,
     usage: row.usage,
-    costUsd: null,
+    costUsd: row.costUsd,
     reading: row.readingJson === null ? null : (JSON.parse(row.readingJson) as unknown),
     params: row.plan.params,
   });
@@ -94,6 +94,7 @@ const identity: readonly (readonly [column: string, read: (row: ReportRow) => Ce
   ["message", (row) => row.message],
   ["reused", (row) => row.reused],
   ["servedModel", (row) => row.servedModel],
+  ["costUsd", (row) => (row.costUsd === null ? null : Number(row.costUsd))],
   ["latencyMs", (row) => row.latencyMs],
   ["finishedAt", (row) => (row.finishedAtMs === null ? null : new Date(row.finishedAtMs).toISOString())],
 ];

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 
-import type { ProviderPort, QueuePort, StorePort } from "@hallumaze/engine";
-import { openProviders } from "@hallumaze/providers";
+import type { LimiterPort, QueuePort, StorePort } from "@hallumaze/engine";
+import { openLimiter } from "@hallumaze/limiter";
+import { openProviders, type Providers } from "@hallumaze/providers";
 import { openQueue } from "@hallumaze/queue";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
 
@@ -12,7 +13,8 @@ import type { Logger } from "./logger.ts";
 export interface House extends AsyncDisposable {
   readonly store: StorePort;
   readonly queue: QueuePort;
-  readonly provider: ProviderPort;
+  readonly limiter: LimiterPort;
+  readonly provider: Providers;
   /** In plain words: where the data lives and what delivers, without passwords. */
   readonly databaseName: string;
   readonly queueName: string;
@@ -31,9 +33,15 @@ const deliveryTimes = { lockMs: 10_000, stalledCheckMs: 3_000 } as const;
  * `HALLUMAZE_HOME` (default `.hallumaze` of the working folder) is started or joined; `REDIS_URL` names the queue's
  * Redis, else the queue lives in the same database.
  *
+ * Keys and servers of the providers come from `variables`; they stay in memory.
+ *
  * Rejects within a bounded wait with a message that says what is out of reach.
  */
-export async function openHouse(environment: Environment, logger: Logger): Promise<House> {
+export async function openHouse(
+  environment: Environment,
+  logger: Logger,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<House> {
   const opened: { close(): Promise<void> }[] = [];
   const closeAll = async (): Promise<void> => {
     for (const part of opened.splice(0).reverse()) await part.close();
@@ -49,10 +57,17 @@ export async function openHouse(environment: Environment, logger: Logger): Promi
       settings: deliveryTimes,
     });
     opened.push(queue);
+    const limiter = await openLimiter(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
+      onError: (error) => logger.warn({ err: error }, "limiter trouble"),
+    });
+    opened.push(limiter);
+    const provider = openProviders({ variables });
+    opened.push(provider);
     return {
       store,
       queue,
-      provider: openProviders(),
+      limiter,
+      provider,
       databaseName: database.name,
       queueName: redisUrl ? `Redis at ${withoutPassword(redisUrl)}` : "the same database",
       databaseUrl: database.url,

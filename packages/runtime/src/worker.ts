@@ -4,6 +4,8 @@ import {
   type Claim,
   type Consumer,
   defaultRetryPolicy,
+  enqueueTrials,
+  type LimiterPort,
   type ProviderPort,
   type QueuePort,
   reconcile,
@@ -13,7 +15,11 @@ import {
   type TrialObserver,
   type TrialPorts,
 } from "@hallumaze/engine";
+import { costOf } from "@hallumaze/providers";
+import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
+
+import { type LaneCatalog, openLaneCatalog } from "./lane-catalog.ts";
 
 import type { Logger } from "./logger.ts";
 
@@ -41,11 +47,14 @@ export interface WorkerOptions {
   readonly store: StorePort;
   readonly queue: QueuePort;
   readonly provider: ProviderPort;
+  readonly limiter: LimiterPort;
   readonly logger: Logger;
   /** Trials at once in each lane. */
   readonly concurrency: number;
   /** Only these lanes; null for all, found as they appear. */
   readonly lanes: readonly string[] | null;
+  /** True where `provider` is a rehearsal's: such a worker takes rehearsals' lanes and no others, any other none of them. */
+  readonly rehearsal: boolean;
   readonly times?: WorkerTimes;
 }
 
@@ -70,11 +79,14 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const claims = new Map<string, Claim>();
   const consumers = new Map<string, Consumer>();
   const stop = new AbortController();
-  const ports = trialPorts(options, times, claims);
+  const catalog = openLaneCatalog(options.store, options.limiter);
+  const ports = trialPorts(options, times, claims, catalog);
 
   const discover = async (): Promise<void> => {
+    // Also follows limits that a new submission has changed.
+    await catalog.refresh();
     for (const { lane } of await options.store.listOpenLanes(null)) {
-      if (consumers.has(lane) || stop.signal.aborted || !isWanted(options.lanes, lane)) continue;
+      if (consumers.has(lane) || stop.signal.aborted || !isWanted(options, lane)) continue;
       const consumer = await options.queue.consume(lane, options.concurrency, async (delivery, signal) => {
         // An outage may end lease and delivery of a trial whose call goes on here: its reply must not be bought twice.
         if (claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
@@ -88,6 +100,10 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     if (claims.size === 0) return;
     const held = [...claims.values()].map(({ trialId, fence }) => ({ trialId, fence }));
     const lost = await options.store.renew(held, times.leaseMs);
+    await renewSlots(
+      options.limiter,
+      [...claims.values()].filter((claim) => catalog.isLimited(claim.lane)),
+    );
     for (const trialId of lost) {
       // A trial that ended while the renewal was under way is no longer held, and not lost.
       if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
@@ -108,6 +124,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
       }
       const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
       if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
+      await resumeLanes(options);
     } catch (error) {
       isAfterOutage = true;
       throw error;
@@ -137,8 +154,29 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   };
 }
 
-function isWanted(lanes: readonly string[] | null, lane: string): boolean {
-  return lanes === null || lanes.includes(lane);
+/** Prolongs the limiter's slots of the requests under way. */
+async function renewSlots(limiter: LimiterPort, claims: readonly Claim[]): Promise<void> {
+  const byLane = new Map<string, string[]>();
+  for (const { lane, trialId, fence } of claims) {
+    byLane.set(lane, [...(byLane.get(lane) ?? []), `${trialId}~${fence}`]);
+  }
+  for (const [lane, ids] of byLane) await limiter.renew(lane, ids);
+}
+
+/** Puts back what a parked lane has blocked once the lane goes on, by command or by its reset time. */
+async function resumeLanes({ store, queue, limiter, logger }: WorkerOptions): Promise<void> {
+  const blocked = await store.listBlockedLanes();
+  if (blocked.length === 0) return;
+  const parked = new Set((await limiter.use(blocked)).filter((use) => use.parked !== null).map((use) => use.lane));
+  for (const lane of blocked.filter((one) => !parked.has(one))) {
+    const trials = await store.unblockLane(lane);
+    await enqueueTrials(queue, trials);
+    if (trials.length > 0) logger.info({ lane, trials: trials.length }, "lane resumed");
+  }
+}
+
+function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {
+  return isRehearsalLane(lane) === rehearsal && (lanes === null || lanes.includes(lane));
 }
 
 const pingTimeoutMs = 10_000;
@@ -175,10 +213,22 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-function trialPorts(options: WorkerOptions, times: WorkerTimes, claims: Map<string, Claim>): TrialPorts {
+/** Longest wait for a limit that is spent in the lane's slot. */
+const patienceMs = 2000;
+
+function trialPorts(
+  options: WorkerOptions,
+  times: WorkerTimes,
+  claims: Map<string, Claim>,
+  catalog: LaneCatalog,
+): TrialPorts {
   return {
     store: options.store,
     provider: options.provider,
+    limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
+    settingsOf: catalog.settingsOf,
+    costOf: (plan, usage) => costOf(plan, usage),
+    patienceMs,
     now: Date.now,
     fraction: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
@@ -187,11 +237,11 @@ function trialPorts(options: WorkerOptions, times: WorkerTimes, claims: Map<stri
     callTimeoutMs: times.callTimeoutMs,
     archivePatienceMs: times.archivePatienceMs,
     retry: defaultRetryPolicy,
-    observe: observer(options.logger, claims),
+    observe: observer(options.logger, claims, catalog),
   };
 }
 
-function observer(logger: Logger, claims: Map<string, Claim>): TrialObserver {
+function observer(logger: Logger, claims: Map<string, Claim>, catalog: LaneCatalog): TrialObserver {
   let troubled = false;
   return {
     claimed: (claim) => {
@@ -206,6 +256,8 @@ function observer(logger: Logger, claims: Map<string, Claim>): TrialObserver {
       if (end.kind === "failed") logger.warn({ ...line, message: end.message }, "trial failed");
       else logger.debug(line, end.kind === "done" ? "trial done" : "trial waits for a retry");
     },
+    replied: (claim, usage) => catalog.sawReply(claim.lane, usage.outputTokens),
+    parked: (claim, reason, blocked) => logger.error({ lane: claim.lane, reason, blocked }, "lane parked"),
     late: (claim) => logger.warn({ trialId: claim.trialId, fence: claim.fence }, "late reply archived"),
     archiveTrouble: (claim, error) => {
       if (troubled) return;

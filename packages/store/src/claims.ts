@@ -62,6 +62,8 @@ interface ClaimRow {
   readonly waitMs: number;
   readonly trialId: string;
   readonly sweepId: string;
+  readonly alias: string;
+  readonly lane: string;
   readonly plan: Claim["plan"];
   readonly fence: number | null;
   readonly tries: number;
@@ -124,7 +126,8 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         finished_at = d.found_finished_at
       FROM decided d WHERE t.id = d.id AND d.decision = 'reused'
     )
-    SELECT d.position, d.decision, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.plan,
+    SELECT d.position, d.decision, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.alias, d.lane,
+      d.plan,
       c.fence, d.tries, d.waits, d.empty_retries AS "emptyRetries", d.max_tries AS "maxTries",
       d.max_empty_retries AS "maxEmptyRetries",
       greatest(0, round(extract(epoch FROM d.at - greatest(d.queued_at, d.not_before)) * 1000))::float8 AS "queueMs", recorded.replies AS recorded,
@@ -154,7 +157,7 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
 function toClaimResult(row: ClaimRow | undefined): ClaimResult {
   if (row?.decision === "later") return { kind: "later", afterMs: Math.max(1, row.waitMs) };
   if (row?.decision !== "claimed" || row.fence === null) return { kind: "nothing" };
-  const { trialId, sweepId, plan, fence, tries, waits, emptyRetries, maxTries, maxEmptyRetries, queueMs } = row;
+  const { trialId, sweepId, lane, plan, fence, tries, waits, emptyRetries, maxTries, maxEmptyRetries, queueMs } = row;
   const recorded = (row.recorded ?? []).map((reply) => ({
     ...reply,
     text: decodeText(reply.text),
@@ -169,6 +172,8 @@ function toClaimResult(row: ClaimRow | undefined): ClaimResult {
     claim: {
       trialId,
       sweepId,
+      alias: decodeText(row.alias),
+      lane,
       plan,
       fence,
       tries,

@@ -76,16 +76,16 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
       ORDER BY t.id FOR NO KEY UPDATE OF t
     ), ended AS (
       UPDATE trials t SET
-        state = CASE WHEN h.kind = 'retry' THEN 'queued' WHEN h.kind = 'done' THEN 'done'
+        state = CASE WHEN h.kind = 'retry' THEN 'queued' WHEN h.kind IN ('done', 'blocked') THEN h.kind
           WHEN h.outcome = 'cancelled' THEN 'cancelled' WHEN h.outcome = 'budget_blocked' THEN 'blocked'
           ELSE 'failed' END::trial_state,
         outcome = h.outcome, message = h.message,
-        tries = t.tries + CASE WHEN h.kind <> 'retry' OR h.spends = 'try' THEN 1 ELSE 0 END,
+        tries = t.tries + CASE WHEN h.kind IN ('done', 'failed') OR h.spends = 'try' THEN 1 ELSE 0 END,
         empty_retries = t.empty_retries + CASE WHEN h.spends = 'empty' THEN 1 ELSE 0 END,
         waits = t.waits + CASE WHEN h.spends = 'wait' THEN 1 ELSE 0 END,
         not_before = CASE WHEN h.kind = 'retry' THEN clock_timestamp() + h.after_ms * interval '1 millisecond' END,
         queued_at = CASE WHEN h.kind = 'retry' THEN clock_timestamp() END,
-        finished_at = CASE WHEN h.kind <> 'retry' THEN clock_timestamp() END,
+        finished_at = CASE WHEN h.kind IN ('done', 'failed') THEN clock_timestamp() END,
         claimed_by = NULL, lease_until = NULL,
         settled_sequence = CASE WHEN h.outcome = 'internal' THEN t.settled_sequence
           ELSE coalesce(last.sequence, t.settled_sequence) END,
@@ -112,7 +112,7 @@ function toEndRow({ trialId, fence, end }: Ending) {
   const base = { trial_id: trialId, fence, kind: end.kind };
   if (end.kind === "done") return { ...base, ...toScoredRow(end.scored) };
   const failed = { ...base, outcome: end.outcome, message: encodeText(end.message) };
-  return end.kind === "failed" ? failed : { ...failed, after_ms: end.afterMs, spends: end.spends };
+  return end.kind !== "retry" ? failed : { ...failed, after_ms: end.afterMs, spends: end.spends };
 }
 
 function toScoredRow(scored: ScoredTrial) {

@@ -4,7 +4,17 @@ import { type Database, isUuid } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { encodeText } from "./storable-text.ts";
 
-type OpenTrialMethods = Pick<StorePort, "listPlanned" | "markQueued" | "listOpen" | "listOpenLanes" | "requeue">;
+type OpenTrialMethods = Pick<
+  StorePort,
+  | "listPlanned"
+  | "markQueued"
+  | "listOpen"
+  | "listOpenLanes"
+  | "requeue"
+  | "blockLane"
+  | "unblockLane"
+  | "listBlockedLanes"
+>;
 
 const idsPerStatement = 5000;
 const remainingMs = Prisma.sql`greatest(0, ceil(coalesce(extract(epoch FROM t.not_before - clock_timestamp()), 0) * 1000))::float8`;
@@ -43,6 +53,9 @@ export function createOpenTrialMethods(database: Database): OpenTrialMethods {
         WHERE state IN ('planned', 'queued', 'running') AND in_grid ${ofSweep} GROUP BY lane ORDER BY lane`);
     },
     requeue: (sweepId, selector) => requeue(database, sweepId, selector),
+    blockLane: (lane, outcome, message) => blockLane(database, lane, outcome, message),
+    unblockLane: (lane) => unblockLane(database, lane),
+    listBlockedLanes: () => listBlockedLanes(database),
   };
 }
 
@@ -91,6 +104,40 @@ async function requeue(database: Database, sweepId: string, selector: TrialSelec
       RETURNING t.id, t.lane, t.generation, t.ordinal
     )
     SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs" FROM put_back ORDER BY lane, ordinal, id`);
+}
+
+async function blockLane(database: Database, lane: string, outcome: string, message: string): Promise<number> {
+  const rows = await database.query<{ readonly id: string }>(Prisma.sql`
+    WITH waiting AS (
+      SELECT t.id FROM trials t WHERE t.lane = ${lane} AND t.state IN ('planned', 'queued') AND t.in_grid
+      ORDER BY t.id FOR NO KEY UPDATE
+    )
+    UPDATE trials t SET state = 'blocked', outcome = ${outcome}, message = ${encodeText(message)}, not_before = NULL
+    FROM waiting WHERE t.id = waiting.id RETURNING t.id::text`);
+  return rows.length;
+}
+
+/** What a lane's stop has blocked; a trial that the budget blocked waits for the budget. */
+const isLaneBlocked = Prisma.sql`t.state = 'blocked' AND t.in_grid AND t.outcome IS DISTINCT FROM 'budget_blocked'`;
+
+async function unblockLane(database: Database, lane: string): Promise<readonly OpenTrial[]> {
+  return database.query<OpenTrial>(Prisma.sql`
+    WITH blocked AS (
+      SELECT t.id FROM trials t WHERE t.lane = ${lane} AND ${isLaneBlocked} ORDER BY t.id FOR NO KEY UPDATE
+    ), put_back AS (
+      UPDATE trials t SET state = 'queued', generation = t.generation + 1, outcome = NULL, message = NULL,
+        queued_at = clock_timestamp()
+      FROM blocked WHERE t.id = blocked.id
+      RETURNING t.id, t.lane, t.generation, t.ordinal
+    )
+    SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs" FROM put_back ORDER BY ordinal, id`);
+}
+
+async function listBlockedLanes(database: Database): Promise<readonly string[]> {
+  const rows = await database.query<{ readonly lane: string }>(
+    Prisma.sql`SELECT DISTINCT t.lane FROM trials t WHERE ${isLaneBlocked} ORDER BY t.lane`,
+  );
+  return rows.map((row) => row.lane);
 }
 
 /** True for every row where the selector does not name the property. */

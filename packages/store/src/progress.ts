@@ -16,8 +16,9 @@ async function progress(database: Database, sweepId: string): Promise<SweepProgr
     ? await database.run((prisma) => prisma.sweep.findUnique({ where: { id: sweepId } }))
     : null;
   if (found === null) throw new StoreError("sweep-unknown", `No sweep has the id ${sweepId}.`);
-  const [groups, failures, [counts]] = await Promise.all([
+  const [groups, costs, failures, [counts]] = await Promise.all([
     countGroups(database, sweepId),
+    sumCosts(database, sweepId),
     findFailures(database, sweepId),
     database.query<{ readonly leftGrid: number; readonly lateDuplicates: number }>(Prisma.sql`
       SELECT (SELECT count(*)::int FROM trials WHERE sweep_id = ${sweepId}::uuid AND NOT in_grid) AS "leftGrid",
@@ -26,7 +27,7 @@ async function progress(database: Database, sweepId: string): Promise<SweepProgr
   ]);
   return {
     sweep: toRecord(found),
-    models: toModels(groups),
+    models: toModels(groups, costs),
     failures,
     leftGrid: counts?.leftGrid ?? 0,
     lateDuplicates: counts?.lateDuplicates ?? 0,
@@ -59,13 +60,30 @@ async function countGroups(database: Database, sweepId: string): Promise<readonl
     GROUP BY alias, lane, state, outcome ORDER BY alias, lane`);
 }
 
+interface CostRow {
+  readonly alias: string;
+  readonly lane: string;
+  readonly costUsd: string | null;
+  readonly costUnknown: number;
+}
+
+/** Every request counts, also those of lost tries and late replies: they are on the bill. */
+async function sumCosts(database: Database, sweepId: string): Promise<ReadonlyMap<string, CostRow>> {
+  const rows = await database.query<CostRow>(Prisma.sql`
+    SELECT t.alias, t.lane, trim_scale(sum(e.cost_usd))::text AS "costUsd",
+      (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown"
+    FROM trials t JOIN exchanges e ON e.trial_id = t.id
+    WHERE t.sweep_id = ${sweepId}::uuid GROUP BY t.alias, t.lane`);
+  return new Map(rows.map((row) => [JSON.stringify([row.alias, row.lane]), row]));
+}
+
 async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {
   const rows = await database.query<
     Omit<FailureGroup, "firstMessage"> & { readonly firstMessage: string | null }
   >(Prisma.sql`
     SELECT alias, coalesce(outcome, 'internal') AS outcome, count(*)::int AS count,
       (array_agg(message ORDER BY finished_at, id))[1] AS "firstMessage"
-    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state = 'failed'
+    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state IN ('failed', 'blocked')
     GROUP BY alias, coalesce(outcome, 'internal') ORDER BY alias, count(*) DESC, 2`);
   return rows.map((row) => ({
     ...row,
@@ -85,13 +103,13 @@ const noTrials: Readonly<Record<TrialState, number>> = {
 };
 
 /** Outcomes are counted for trials that have ended: that of a retry under way is not one of the trial. */
-function toModels(groups: readonly Group[]): readonly ModelProgress[] {
+function toModels(groups: readonly Group[], costs: ReadonlyMap<string, CostRow>): readonly ModelProgress[] {
   const byModel = new Map<string, Group[]>();
   for (const group of groups) {
     const key = JSON.stringify([group.alias, group.lane]);
     byModel.set(key, [...(byModel.get(key) ?? []), group]);
   }
-  return [...byModel.values()].map((ofModel) => {
+  return [...byModel].map(([key, ofModel]) => {
     const states = { ...noTrials };
     const outcomes: Record<string, number> = {};
     for (const { state, outcome, count } of ofModel) {
@@ -106,6 +124,8 @@ function toModels(groups: readonly Group[]): readonly ModelProgress[] {
       reused: ofModel.reduce((sum, group) => sum + group.reused, 0),
       outcomes,
       finishedPerSecond: finishedPerSecond(ofModel),
+      costUsd: costs.get(key)?.costUsd ?? null,
+      costUnknown: costs.get(key)?.costUnknown ?? 0,
     };
   });
 }

@@ -61,6 +61,7 @@ interface TrialPageRow extends OrderedRow {
   readonly cachedTokens: number | null;
   readonly reasoningTokens: number | null;
   readonly servedModel: string | null;
+  readonly costUsd: string | null;
   readonly latencyMs: number | null;
   readonly finishedAtMs: number | null;
 }
@@ -79,6 +80,7 @@ async function* streamTrials(
         t.tries + t.empty_retries AS tries, t.message, t.source_trial_id::text AS "sourceTrialId",
         e.id IS NOT NULL AS "hasExchange", e.input_tokens AS "inputTokens", e.output_tokens AS "outputTokens",
         e.cached_tokens AS "cachedTokens", e.reasoning_tokens AS "reasoningTokens", e.served_model AS "servedModel",
+        (SELECT trim_scale(sum(x.cost_usd))::text FROM exchanges x WHERE x.trial_id = t.id) AS "costUsd",
         e.http_ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
       FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted}
       ORDER BY ${order}`);
@@ -157,6 +159,7 @@ function toTrialRow(row: TrialPageRow, found: Found | undefined): TrialRow {
     readingJson: row.state === "done" ? (found?.readingJson ?? null) : null,
     usage,
     servedModel: decodeNullable(row.servedModel),
+    costUsd: row.costUsd,
     latencyMs: row.latencyMs,
     finishedAtMs: row.finishedAtMs,
   };

@@ -40,7 +40,7 @@ export interface Cell {
   readonly cellId: string;
   /** The model's name in this sweep: its `as`, or `provider/model`. */
   readonly alias: string;
-  /** Queue lane: `<provider>.<model>` made safe (letters, digits, `-`, `_`, `.`), unique a provider, model and base URL. */
+  /** Queue lane: `<provider>.<model>` made safe (letters, digits, `-`, `_`, `.`), unique a provider, model and base URL; a rehearsal's is its own. */
   readonly lane: string;
   /** Place in the lane's seeded shuffled order: a pseudo-random integer in 0 … 2^31-1 of (sweep name, cell id). */
   readonly ordinal: number;

@@ -2,6 +2,7 @@ import { canonicalJson, contentId, sha256Hex } from "@hallumaze/foundation";
 import { type Language, promptVersion } from "@hallumaze/protocol";
 
 import type { Cell, CellPlan, Group } from "./cell-plan.ts";
+import { rehearsalLane } from "./lanes.ts";
 import { tokenLimitFor } from "./read-models.ts";
 import { countSeeds, subtractSeeds } from "./seeds.ts";
 import type { ExcludeRule, ModelSpec, SeedRange, SweepSpec } from "./spec.ts";
@@ -72,7 +73,13 @@ function* cellsOf(spec: GridSpec, condition: Condition, repeat: number, rehearsa
     for (let seed = first; seed <= last; seed++) {
       const id = sha256Hex(`${before}${seed}${after}`).slice(0, 32);
       const ordinal = shuffle(Number.parseInt(id.slice(0, 8), 16) ^ sweepWord);
-      yield { cellId: id, alias: model.alias, lane: model.lane, ordinal, plan: { ...shared, seed } };
+      yield {
+        cellId: id,
+        alias: model.alias,
+        lane: rehearsal ? rehearsalLane(model.lane) : model.lane,
+        ordinal,
+        plan: { ...shared, seed },
+      };
     }
   }
 }

@@ -51,3 +51,16 @@ export function limitNames(model: LaneOwner & { readonly alias: string; readonly
   const names = [model.alias, `${model.provider}/${model.model}`, model.lane];
   return model.laneOverride === null ? names : [...names, model.laneOverride];
 }
+
+/** Prefix of the lanes of rehearsals. A worker takes either these or the real ones: a rehearsal must never buy an answer. */
+const rehearsalPrefix = "rehearsal.";
+
+/** The lane of a rehearsal of `lane`. */
+export function rehearsalLane(lane: string): string {
+  return `${rehearsalPrefix}${lane}`;
+}
+
+/** Whether a lane belongs to a rehearsal. */
+export function isRehearsalLane(lane: string): boolean {
+  return lane.startsWith(rehearsalPrefix);
+}

@@ -13,11 +13,6 @@ interface MissingPart {
  * builds a part removes its line here, and nothing else.
  */
 const MISSING_PARTS: readonly MissingPart[] = [
-  ...(["anthropic", "openai", "google", "deepseek"] as const).map((provider) => ({
-    part: `provider ${provider}`,
-    asked: (spec: Readonly<Record<string, unknown>>) => modelsOf(spec, provider),
-    reason: `provider "${provider}" is known but not built into this version yet; this version runs sim/*`,
-  })),
   {
     part: "groups B and C",
     asked: (spec) =>
@@ -34,11 +29,6 @@ const MISSING_PARTS: readonly MissingPart[] = [
     asked: (spec) => givenAt(spec, "judge"),
     reason: "the judge is not in force yet; remove judge",
   },
-  {
-    part: "rate limits",
-    asked: (spec) => rateLimitsOf(spec["limits"]),
-    reason: "rate limits are not in force yet; this version keeps concurrency only",
-  },
 ];
 
 /** The parts that this version lacks, by name. */
@@ -48,23 +38,6 @@ export const MISSING_PART_NAMES: readonly string[] = MISSING_PARTS.map(({ part }
 export function notBuiltYet(spec: unknown): readonly Problem[] {
   if (!isRecord(spec)) return [];
   return MISSING_PARTS.flatMap(({ asked, reason }) => asked(spec).map((path) => ({ path, message: reason })));
-}
-
-function modelsOf(spec: Readonly<Record<string, unknown>>, provider: string): SpecPath[] {
-  return listOf(spec["models"]).flatMap((entry, index) => {
-    const name = isRecord(entry) ? entry["model"] : entry;
-    if (typeof name !== "string" || !name.startsWith(`${provider}/`)) return [];
-    return [isRecord(entry) ? ["models", index, "model"] : ["models", index]];
-  });
-}
-
-function rateLimitsOf(limits: unknown): SpecPath[] {
-  if (!isRecord(limits)) return [];
-  return Object.entries(limits).flatMap(([lane, values]) =>
-    isRecord(values)
-      ? ["rpm", "inputTpm", "outputTpm", "tpm"].filter((key) => key in values).map((key) => ["limits", lane, key])
-      : [],
-  );
 }
 
 function givenAt(spec: Readonly<Record<string, unknown>>, key: string): SpecPath[] {

@@ -51,7 +51,7 @@ function checkNode(): Finding {
 
 async function checkHouse(console: Console): Promise<readonly Finding[]> {
   try {
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     await house.store.ping(5000);
     await house.queue.ping(5000);
     const skewMs = console.now() - (await house.store.serverTimeMs());
@@ -80,6 +80,6 @@ function checkKeys(console: Console): readonly Finding[] {
   return keyNames.map((name) => ({
     what: name,
     verdict: "ok",
-    says: console.variables[name] ? "set (its provider is not built into this version yet)" : "not set",
+    says: console.variables[name] ? "set" : "not set",
   }));
 }

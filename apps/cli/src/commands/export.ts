@@ -33,7 +33,7 @@ export const addExportCommand: AddCommand = (program, console, register) => {
     .option("--json", "the same as --format jsonl")
     .addHelpText("after", "\nExample:\n  $ hallumaze export baselines --format csv --output trials.csv\n");
   register(command, async (name: string, options: { readonly format: Format; readonly output?: string }) => {
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     const chunks = writers[options.format](house.store.streamTrials(sweep.sweepId, pageSize));
     if (options.output === undefined) {

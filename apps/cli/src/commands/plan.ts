@@ -18,7 +18,7 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
     .addHelpText("after", "\nExample:\n  $ hallumaze plan examples/baselines.yaml\n");
   register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
     const spec = await readSpecFile(console, path);
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const plan = await planSweep(house.store, spec, { fresh: options.fresh === true, rehearsal: false });
     if (options.json) console.out(JSON.stringify(plan));
     else printPlan(console, plan);

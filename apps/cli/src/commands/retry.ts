@@ -1,4 +1,4 @@
-import { type Outcome, rescoreSweep, retryTrials, type TrialState } from "@hallumaze/engine";
+import { enqueueTrials, type Outcome, rescoreSweep, retryTrials, type TrialState } from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
 
 import { UsageError } from "../errors.ts";
@@ -36,7 +36,7 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     if (!options.failed && outcomes.length === 0) {
       throw new UsageError("say which trials: --failed, or --outcome with the kinds to retry.");
     }
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     const states: readonly TrialState[] = ["failed"];
     const count = await retryTrials(house, sweep.sweepId, {
@@ -60,12 +60,42 @@ export const addRescoreCommand: AddCommand = (program, console, register) => {
     .option("--json", "print the report as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze rescore baselines\n");
   register(command, async (name: string, options: { readonly json?: boolean }) => {
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     const report = await rescoreSweep(house.store, sweep.sweepId, console.interrupt);
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
     else console.out(`${sweep.name}: ${report.rescored} replies scored again, ${report.failed} could not be`);
     if (report.firstMessage) console.err(`first: ${report.firstMessage}`);
     return report.failed > 0 ? exitCodes.unexpected : exitCodes.ok;
+  });
+};
+
+/** `resume SWEEP`: lets the parked lanes of a sweep go on. */
+export const addResumeCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("resume")
+    .description("let the parked lanes of a sweep go on, and put back what they blocked")
+    .argument("<sweep>", "name of the sweep")
+    .option("--lanes <lanes>", "only these lanes", list)
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze resume overnight && hallumaze run overnight.yaml\n");
+  register(command, async (name: string, options: { readonly lanes?: readonly string[]; readonly json?: boolean }) => {
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const sweep = await findSweep(house.store, name);
+    const { models } = await house.store.progress(sweep.sweepId);
+    const lanes = [...new Set(models.map((model) => model.lane))].filter(
+      (lane) => options.lanes?.includes(lane) ?? true,
+    );
+    const resumed: string[] = [];
+    let trials = 0;
+    for (const lane of lanes) {
+      if (await house.limiter.resume(lane)) resumed.push(lane);
+      const back = await house.store.unblockLane(lane);
+      await enqueueTrials(house.queue, back);
+      trials += back.length;
+    }
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: resumed, requeued: trials }));
+    else console.out(`${sweep.name}: ${resumed.length} lanes go on, ${trials} trials put back`);
+    return exitCodes.ok;
   });
 };

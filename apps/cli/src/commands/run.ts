@@ -6,7 +6,8 @@ import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile } from "../inputs.ts";
+import { readSpecFile, requireKeys } from "../inputs.ts";
+import { openRehearsal } from "../rehearsal.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
 import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
@@ -16,6 +17,7 @@ interface RunOptions {
   readonly json?: boolean;
   readonly concurrency: number;
   readonly output: string;
+  readonly rehearse?: boolean;
 }
 
 /** `run SPEC`: plan, submit and work in this process until all is done; then the table and the files. */
@@ -26,14 +28,18 @@ export const addRunCommand: AddCommand = (program, console, register) => {
     .argument("<spec>", "spec file, YAML or JSON")
     .option("--fresh", "run cells again that another sweep of this database has answered")
     .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
+    .option("--rehearse", "against a local server in the vendors' place: no key, no cost, results apart from real ones")
     .option("--output <folder>", "folder for the result files", "results")
     .option("--json", "print the summary as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze run examples/baselines.yaml\n");
   register(command, async (path: string, options: RunOptions) => {
     const spec = await readSpecFile(console, path);
-    await using house = await openHouse(console.environment(), console.logger());
+    if (!options.rehearse) requireKeys(console, spec);
+    await using rehearsal = options.rehearse ? await openRehearsal() : null;
+    const variables = { ...console.variables, ...rehearsal?.variables };
+    await using house = await openHouse(console.environment(), console.logger(), variables);
     // Awaited here: the house closes when this scope ends.
-    return await runSweep(console, house, spec, options);
+    return await runSweep(console, rehearsal === null ? house : rehearsal.redirect(house), spec, options);
   });
 };
 
@@ -46,17 +52,18 @@ export async function runSweep(
 ): Promise<ExitCode> {
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
-  await announcePlan(console, say, house, spec, options.fresh === true);
+  await announcePlan(console, say, house, spec, options);
   const submitted = await submitSweep(house, spec, {
     provenance: await readProvenance(programFolder, programVersion),
     fresh: options.fresh === true,
-    rehearsal: false,
+    rehearsal: options.rehearse === true,
     signal: console.interrupt,
   });
   if (submitted.leftGrid > 0) say(`${submitted.leftGrid} cells left the grid with this spec; their results are kept`);
   const work = await workUntilDone(console, house, submitted.sweep.sweepId, {
     concurrency: options.concurrency,
     quiet: options.json === true,
+    rehearsal: options.rehearse === true,
   });
   if (work.interrupted) {
     say("Interrupted: what is done is kept. The same command resumes.");
@@ -66,7 +73,8 @@ export async function runSweep(
   if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
   else printLeaderboard(console, files);
   reportFailures(say, spec, work);
-  return countState(work.progress, "failed") > 0 ? exitCodes.failedTrials : exitCodes.ok;
+  const unfinished = countState(work.progress, "failed") + countState(work.progress, "blocked");
+  return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
 }
 
 async function announcePlan(
@@ -74,9 +82,12 @@ async function announcePlan(
   say: (text: string) => void,
   house: House,
   spec: SweepSpec,
-  fresh: boolean,
+  options: RunOptions,
 ): Promise<void> {
-  const plan = await planSweep(house.store, spec, { fresh, rehearsal: false });
+  const plan = await planSweep(house.store, spec, {
+    fresh: options.fresh === true,
+    rehearsal: options.rehearse === true,
+  });
   const toRun = plan.models.reduce((sum, model) => sum + model.toRun, 0);
   const reused = plan.models.reduce((sum, model) => sum + model.reused, 0);
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);
@@ -95,5 +106,8 @@ function reportFailures(say: (text: string) => void, spec: SweepSpec, work: Work
   const failed = countState(work.progress, "failed");
   if (failed > 0)
     say(`${failed} trials failed and count as missing. Again: hallumaze retry ${spec.name} --failed, then run.`);
+  const blocked = countState(work.progress, "blocked");
+  if (blocked > 0)
+    say(`${blocked} trials wait for a parked lane. When it can go on: hallumaze resume ${spec.name}, then run.`);
   say(`done in ${formatDuration(work.elapsedMs)}`);
 }

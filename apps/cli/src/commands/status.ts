@@ -25,7 +25,7 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
     .option("--json", "print JSON, one line a sweep")
     .addHelpText("after", "\nExample:\n  $ hallumaze status baselines --watch\n");
   register(command, async (name: string | undefined, options: StatusOptions) => {
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweeps = name === undefined ? await house.store.listSweeps() : [await findSweep(house.store, name)];
     if (sweeps.length === 0) console.err("no sweeps yet. Start one with: hallumaze run examples/baselines.yaml");
     let code: ExitCode = exitCodes.ok;

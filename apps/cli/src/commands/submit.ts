@@ -17,7 +17,7 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
     .addHelpText("after", "\nExample:\n  $ hallumaze submit sweep.yaml && hallumaze worker --role solve\n");
   register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
     const spec = await readSpecFile(console, path);
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const report = await submitSweep(house, spec, {
       provenance: await readProvenance(programFolder, programVersion),
       fresh: options.fresh === true,

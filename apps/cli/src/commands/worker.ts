@@ -29,11 +29,13 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
     .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve --concurrency 32\n");
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);
-    await using house = await openHouse(console.environment(), console.logger());
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const worker = startSolveWorker({
       store: house.store,
       queue: house.queue,
       provider: house.provider,
+      limiter: house.limiter,
+      rehearsal: false,
       logger: console.logger(),
       concurrency: options.concurrency,
       lanes: options.lanes ?? null,

@@ -1,13 +1,19 @@
-import { checkbox, confirm, number } from "@inquirer/prompts";
+import { checkbox, confirm, number, password } from "@inquirer/prompts";
 import type { SeedOptions } from "@hallumaze/sweep";
 import { solverNames } from "@hallumaze/solvers";
 
 import type { Console } from "../console.ts";
 import { UsageError } from "../errors.ts";
-import { standIns, vendors } from "./seed-models.ts";
+import { defaultModel, standIns, vendors } from "./seed-models.ts";
 
-/** Asks for settings and models at the terminal; what the command line gave is offered as the answer. */
-export async function askInteractively(console: Console, given: Partial<SeedOptions>): Promise<SeedOptions> {
+/** What was answered; keys by variable, in memory only. */
+export interface InteractiveAnswers {
+  readonly options: SeedOptions;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** Asks for settings, models and missing keys (hidden) at the terminal; what the command line gave is offered. */
+export async function askInteractively(console: Console, given: Partial<SeedOptions>): Promise<InteractiveAnswers> {
   if (!console.isTerminal) {
     throw new UsageError(
       "--interactive needs a terminal. Elsewhere use options, for example --size 7 --model sim/oracle.",
@@ -36,22 +42,32 @@ export async function askInteractively(console: Console, given: Partial<SeedOpti
       required: true,
       choices: [
         ...solverNames.map((name) => ({ value: `sim/${name}`, checked: standIns.includes(`sim/${name}`) })),
-        ...vendors.map(({ provider, model }) => ({
-          value: `${provider}/${model}`,
-          disabled: "(not built into this version yet)",
-        })),
+        ...vendors.map(({ provider }) => ({ value: `${provider}/${defaultModel(console, provider)}` })),
       ],
     },
     signal,
   );
   return {
-    models,
-    size,
-    runs,
-    mirage,
-    confidence,
-    maxTokens,
-    group: given.group ?? "A",
-    ...(seed !== undefined && { seed }),
+    options: {
+      models,
+      size,
+      runs,
+      mirage,
+      confidence,
+      maxTokens,
+      group: given.group ?? "A",
+      ...(seed !== undefined && { seed }),
+    },
+    keys: await askKeys(console, models),
   };
+}
+
+async function askKeys(console: Console, models: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const keys: Record<string, string> = {};
+  for (const vendor of vendors) {
+    if (console.variables[vendor.key] || !models.some((model) => model.startsWith(`${vendor.provider}/`))) continue;
+    console.err(`${vendor.key} is not set. A key typed here stays in memory; set the variable to keep it.`);
+    keys[vendor.key] = await password({ message: `Key for ${vendor.provider}` }, { signal: console.interrupt });
+  }
+  return keys;
 }

@@ -16,13 +16,13 @@ import { Option } from "commander";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { solverRules } from "../inputs.ts";
+import { applyModelRules, requireKeys, solverRules } from "../inputs.ts";
 import { integerBetween, list } from "../options.ts";
 import type { AddCommand } from "../program.ts";
 import { writeWhole } from "../results.ts";
 import { countState, workUntilDone } from "../work-until-done.ts";
 import { askInteractively } from "./interactive.ts";
-import { chooseModels, readConfig } from "./seed-models.ts";
+import { chooseModels, keyVariables, readConfig } from "./seed-models.ts";
 import { comparison, mazeBox, resultLines } from "./seed-console.ts";
 
 /** The words of the seed document's command line. */
@@ -75,16 +75,19 @@ async function runSeedCommand(console: Console, words: SeedWords): Promise<ExitC
     ...(words.runs !== undefined && { runs: words.runs }),
     ...(words.seed !== undefined && { seed: words.seed }),
   };
-  const options: SeedOptions = words.interactive
-    ? await askInteractively(console, given)
-    : { ...given, models: chooseModels(console, config, words.model) };
+  const asked = words.interactive ? await askInteractively(console, given) : null;
+  const options: SeedOptions = asked?.options ?? { ...given, models: chooseModels(console, config, words.model) };
+  // Keys typed or found in the file go no further than this map.
+  const variables = { ...console.variables, ...keyVariables(config?.keys ?? []), ...asked?.keys };
   // Unseeded runs want mazes that nobody has seen: this is the one draw that is not reproducible, and its seeds are printed.
   const random = createRandom(randomBytes(16).toString("hex"));
   const { spec, notes } = specFromSeedOptions(options, { random, solvers: solverRules });
   for (const note of notes) console.err(`note: ${note}`);
-  await using house = await openHouse(console.environment(), console.logger());
+  const checked = applyModelRules(console, spec, "command line");
+  requireKeys({ variables }, checked);
+  await using house = await openHouse(console.environment(), console.logger(), variables);
   // Awaited here: the house closes when this scope ends.
-  return await runMazes(console, house, spec, words);
+  return await runMazes(console, house, checked, words);
 }
 
 async function runMazes(console: Console, house: House, spec: SweepSpec, words: SeedWords): Promise<ExitCode> {
@@ -96,7 +99,11 @@ async function runMazes(console: Console, house: House, spec: SweepSpec, words: 
   });
   if (enqueued < cells)
     console.err(`note: ${cells - enqueued} of ${cells} cells have been answered before and are not asked again`);
-  const work = await workUntilDone(console, house, sweep.sweepId, { concurrency: 8, quiet: !console.isTerminal });
+  const work = await workUntilDone(console, house, sweep.sweepId, {
+    concurrency: 8,
+    quiet: !console.isTerminal,
+    rehearsal: false,
+  });
   if (work.interrupted) {
     console.err("Interrupted: what is done is kept. The same command resumes where --seed was given.");
     return exitCodes.interrupted;

@@ -47,11 +47,19 @@ export function chooseModels(
     return config.providers.map(({ provider, model }) => `${provider}/${model ?? defaultModel(console, provider)}`);
   }
   const ready = vendors.filter((vendor) => console.variables[vendor.key]);
-  for (const vendor of ready) {
-    console.err(`note: ${vendor.key} is set, but provider ${vendor.provider} is not built into this version yet`);
-  }
+  if (ready.length > 0) return ready.map(({ provider }) => `${provider}/${defaultModel(console, provider)}`);
   console.err(`note: no model was chosen (--model, --config): running the baseline solvers ${standIns.join(", ")}`);
   return standIns;
+}
+
+/** Keys by the variable that each would stand in. */
+export function keyVariables(keys: SeedConfig["keys"]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    keys.flatMap(({ provider, apiKey }) => {
+      const vendor = vendors.find((known) => known.provider === provider);
+      return vendor ? [[vendor.key, apiKey] as const] : [];
+    }),
+  );
 }
 
 /** The model of a provider that is named without one. */

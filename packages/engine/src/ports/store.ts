@@ -61,6 +61,9 @@ export interface RecordedFailure {
 export interface Claim {
   readonly trialId: string;
   readonly sweepId: string;
+  /** The model's name in its sweep. */
+  readonly alias: string;
+  readonly lane: string;
   readonly plan: CellPlan;
   /** Fencing token: rises with every claim. */
   readonly fence: number;
@@ -115,6 +118,14 @@ export interface ExchangeRecord {
   readonly limiterMs: number | null;
   readonly httpMs: number;
   readonly ttftMs: number | null;
+  /** Fingerprint or host; null where not told. */
+  readonly servedBy: string | null;
+  readonly nativeFinishReason: string | null;
+  /** Requests of the same try before this one (resend, repair), as JSON text; null where there were none. */
+  readonly sideRequestsJson: string | null;
+  /** Exact decimal US dollars with the day of the price; null where unknown. */
+  readonly costUsd: string | null;
+  readonly priceDate: string | null;
 }
 
 /** What the pure part made of a reply. */
@@ -137,7 +148,9 @@ export type TrialEnd =
       /** What the retry spends: a try, an empty-reply retry, or a wait. */
       readonly spends: "try" | "empty" | "wait";
     }
-  | { readonly kind: "failed"; readonly outcome: Outcome; readonly message: string };
+  | { readonly kind: "failed"; readonly outcome: Outcome; readonly message: string }
+  /** The lane is parked: no try is spent, and the trial goes on when the lane does. */
+  | { readonly kind: "blocked"; readonly outcome: Outcome; readonly message: string };
 
 /** Selects trials of one sweep. */
 export interface TrialSelector {
@@ -158,6 +171,10 @@ export interface ModelProgress {
   readonly outcomes: Readonly<Record<string, number>>;
   /** Done or failed per second, over the last 60 s or since the first of them where that is shorter; 0 where none. */
   readonly finishedPerSecond: number;
+  /** Known cost of all its requests, exact decimal US dollars; null where none is known. */
+  readonly costUsd: string | null;
+  /** Requests whose cost is not known. */
+  readonly costUnknown: number;
 }
 
 /** One group of failures. */
@@ -194,6 +211,8 @@ export interface TrialRow {
   readonly readingJson: string | null;
   readonly usage: Usage | null;
   readonly servedModel: string | null;
+  /** Known cost of all its requests, exact decimal US dollars; null where none is known. */
+  readonly costUsd: string | null;
   readonly latencyMs: number | null;
   readonly finishedAtMs: number | null;
 }
@@ -265,6 +284,12 @@ export interface StorePort {
   readonly recordExchange: (exchange: ExchangeRecord) => Promise<"recorded" | "late">;
   /** Ends a try. `lost` means: the fence is old and nothing was changed. */
   readonly endTry: (trialId: string, fence: number, end: TrialEnd) => Promise<"ended" | "lost">;
+  /** Blocks the waiting trials of a parked lane; gives how many. */
+  readonly blockLane: (lane: string, outcome: Outcome, message: string) => Promise<number>;
+  /** Puts the blocked trials of a lane back; gives them. */
+  readonly unblockLane: (lane: string) => Promise<readonly OpenTrial[]>;
+  /** Lanes with blocked trials. */
+  readonly listBlockedLanes: () => Promise<readonly string[]>;
   /** Gives the claim back unspent (drain). */
   readonly release: (trialId: string, fence: number) => Promise<void>;
 

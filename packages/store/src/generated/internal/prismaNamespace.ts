@@ -1453,6 +1453,9 @@ export const ExchangeScalarFieldEnum = {
   limiterMs: 'limiterMs',
   httpMs: 'httpMs',
   ttftMs: 'ttftMs',
+  servedBy: 'servedBy',
+  nativeFinishReason: 'nativeFinishReason',
+  sideRequestsJson: 'sideRequestsJson',
   createdAt: 'createdAt'
 } as const
 

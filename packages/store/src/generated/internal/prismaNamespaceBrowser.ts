@@ -179,6 +179,9 @@ export const ExchangeScalarFieldEnum = {
   limiterMs: 'limiterMs',
   httpMs: 'httpMs',
   ttftMs: 'ttftMs',
+  servedBy: 'servedBy',
+  nativeFinishReason: 'nativeFinishReason',
+  sideRequestsJson: 'sideRequestsJson',
   createdAt: 'createdAt'
 } as const
 

@@ -87,6 +87,9 @@ export type ExchangeMinAggregateOutputType = {
   limiterMs: number | null
   httpMs: number | null
   ttftMs: number | null
+  servedBy: string | null
+  nativeFinishReason: string | null
+  sideRequestsJson: string | null
   createdAt: Date | null
 }
 
@@ -119,6 +122,9 @@ export type ExchangeMaxAggregateOutputType = {
   limiterMs: number | null
   httpMs: number | null
   ttftMs: number | null
+  servedBy: string | null
+  nativeFinishReason: string | null
+  sideRequestsJson: string | null
   createdAt: Date | null
 }
 
@@ -151,6 +157,9 @@ export type ExchangeCountAggregateOutputType = {
   limiterMs: number
   httpMs: number
   ttftMs: number
+  servedBy: number
+  nativeFinishReason: number
+  sideRequestsJson: number
   createdAt: number
   _all: number
 }
@@ -217,6 +226,9 @@ export type ExchangeMinAggregateInputType = {
   limiterMs?: true
   httpMs?: true
   ttftMs?: true
+  servedBy?: true
+  nativeFinishReason?: true
+  sideRequestsJson?: true
   createdAt?: true
 }
 
@@ -249,6 +261,9 @@ export type ExchangeMaxAggregateInputType = {
   limiterMs?: true
   httpMs?: true
   ttftMs?: true
+  servedBy?: true
+  nativeFinishReason?: true
+  sideRequestsJson?: true
   createdAt?: true
 }
 
@@ -281,6 +296,9 @@ export type ExchangeCountAggregateInputType = {
   limiterMs?: true
   httpMs?: true
   ttftMs?: true
+  servedBy?: true
+  nativeFinishReason?: true
+  sideRequestsJson?: true
   createdAt?: true
   _all?: true
 }
@@ -400,6 +418,9 @@ export type ExchangeGroupByOutputType = {
   limiterMs: number | null
   httpMs: number
   ttftMs: number | null
+  servedBy: string | null
+  nativeFinishReason: string | null
+  sideRequestsJson: string | null
   createdAt: Date
   _count: ExchangeCountAggregateOutputType | null
   _avg: ExchangeAvgAggregateOutputType | null
@@ -455,6 +476,9 @@ export type ExchangeWhereInput = {
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
+  servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
   trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
 }
@@ -488,6 +512,9 @@ export type ExchangeOrderByWithRelationInput = {
   limiterMs?: Prisma.SortOrderInput | Prisma.SortOrder
   httpMs?: Prisma.SortOrder
   ttftMs?: Prisma.SortOrderInput | Prisma.SortOrder
+  servedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  nativeFinishReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  sideRequestsJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   trial?: Prisma.TrialOrderByWithRelationInput
 }
@@ -524,6 +551,9 @@ export type ExchangeWhereUniqueInput = Prisma.AtLeast<{
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
+  servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
   trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
 }, "id">
@@ -557,6 +587,9 @@ export type ExchangeOrderByWithAggregationInput = {
   limiterMs?: Prisma.SortOrderInput | Prisma.SortOrder
   httpMs?: Prisma.SortOrder
   ttftMs?: Prisma.SortOrderInput | Prisma.SortOrder
+  servedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  nativeFinishReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  sideRequestsJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ExchangeCountOrderByAggregateInput
   _avg?: Prisma.ExchangeAvgOrderByAggregateInput
@@ -597,6 +630,9 @@ export type ExchangeScalarWhereWithAggregatesInput = {
   limiterMs?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntWithAggregatesFilter<"Exchange"> | number
   ttftMs?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
+  servedBy?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  nativeFinishReason?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  sideRequestsJson?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Exchange"> | Date | string
 }
 
@@ -628,6 +664,9 @@ export type ExchangeCreateInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
   trial: Prisma.TrialCreateNestedOneWithoutExchangesInput
 }
@@ -661,6 +700,9 @@ export type ExchangeUncheckedCreateInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
 }
 
@@ -692,6 +734,9 @@ export type ExchangeUpdateInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   trial?: Prisma.TrialUpdateOneRequiredWithoutExchangesNestedInput
 }
@@ -725,6 +770,9 @@ export type ExchangeUncheckedUpdateInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -757,6 +805,9 @@ export type ExchangeCreateManyInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
 }
 
@@ -788,6 +839,9 @@ export type ExchangeUpdateManyMutationInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -820,6 +874,9 @@ export type ExchangeUncheckedUpdateManyInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -862,6 +919,9 @@ export type ExchangeCountOrderByAggregateInput = {
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
   ttftMs?: Prisma.SortOrder
+  servedBy?: Prisma.SortOrder
+  nativeFinishReason?: Prisma.SortOrder
+  sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -910,6 +970,9 @@ export type ExchangeMaxOrderByAggregateInput = {
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
   ttftMs?: Prisma.SortOrder
+  servedBy?: Prisma.SortOrder
+  nativeFinishReason?: Prisma.SortOrder
+  sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -942,6 +1005,9 @@ export type ExchangeMinOrderByAggregateInput = {
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
   ttftMs?: Prisma.SortOrder
+  servedBy?: Prisma.SortOrder
+  nativeFinishReason?: Prisma.SortOrder
+  sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -1047,6 +1113,9 @@ export type ExchangeCreateWithoutTrialInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
 }
 
@@ -1078,6 +1147,9 @@ export type ExchangeUncheckedCreateWithoutTrialInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
 }
 
@@ -1139,6 +1211,9 @@ export type ExchangeScalarWhereInput = {
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
+  servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
 }
 
@@ -1170,6 +1245,9 @@ export type ExchangeCreateManyTrialInput = {
   limiterMs?: number | null
   httpMs: number
   ttftMs?: number | null
+  servedBy?: string | null
+  nativeFinishReason?: string | null
+  sideRequestsJson?: string | null
   createdAt?: Date | string
 }
 
@@ -1201,6 +1279,9 @@ export type ExchangeUpdateWithoutTrialInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1232,6 +1313,9 @@ export type ExchangeUncheckedUpdateWithoutTrialInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1263,6 +1347,9 @@ export type ExchangeUncheckedUpdateManyWithoutTrialInput = {
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1297,6 +1384,9 @@ export type ExchangeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   limiterMs?: boolean
   httpMs?: boolean
   ttftMs?: boolean
+  servedBy?: boolean
+  nativeFinishReason?: boolean
+  sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["exchange"]>
@@ -1330,6 +1420,9 @@ export type ExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   limiterMs?: boolean
   httpMs?: boolean
   ttftMs?: boolean
+  servedBy?: boolean
+  nativeFinishReason?: boolean
+  sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["exchange"]>
@@ -1363,6 +1456,9 @@ export type ExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   limiterMs?: boolean
   httpMs?: boolean
   ttftMs?: boolean
+  servedBy?: boolean
+  nativeFinishReason?: boolean
+  sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["exchange"]>
@@ -1396,10 +1492,13 @@ export type ExchangeSelectScalar = {
   limiterMs?: boolean
   httpMs?: boolean
   ttftMs?: boolean
+  servedBy?: boolean
+  nativeFinishReason?: boolean
+  sideRequestsJson?: boolean
   createdAt?: boolean
 }
 
-export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "createdAt", ExtArgs["result"]["exchange"]>
+export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
 export type ExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }
@@ -1456,6 +1555,18 @@ export type $ExchangePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     limiterMs: number | null
     httpMs: number
     ttftMs: number | null
+    /**
+     * Fingerprint of the vendor's system, or the host that an aggregator routed to.
+     */
+    servedBy: string | null
+    /**
+     * The vendor's own word for how the reply ended.
+     */
+    nativeFinishReason: string | null
+    /**
+     * Requests of the same try before this one: a free resend, a repair.
+     */
+    sideRequestsJson: string | null
     createdAt: Date
   }, ExtArgs["result"]["exchange"]>
   composites: {}
@@ -1909,6 +2020,9 @@ export interface ExchangeFieldRefs {
   readonly limiterMs: Prisma.FieldRef<"Exchange", 'Int'>
   readonly httpMs: Prisma.FieldRef<"Exchange", 'Int'>
   readonly ttftMs: Prisma.FieldRef<"Exchange", 'Int'>
+  readonly servedBy: Prisma.FieldRef<"Exchange", 'String'>
+  readonly nativeFinishReason: Prisma.FieldRef<"Exchange", 'String'>
+  readonly sideRequestsJson: Prisma.FieldRef<"Exchange", 'String'>
   readonly createdAt: Prisma.FieldRef<"Exchange", 'DateTime'>
 }
     

@@ -1,0 +1,45 @@
+import { resolve } from "node:path";
+
+import { mockProvidersFromOptions } from "@hallumaze/mock-providers";
+
+import { type Console, exitCodes } from "../console.ts";
+import { UsageError } from "../errors.ts";
+import { readText } from "../inputs.ts";
+import { integerBetween } from "../options.ts";
+import type { AddCommand } from "../program.ts";
+
+/** `mock-providers`: the vendors' servers for rehearsals, until it is told to stop. */
+export const addMockProvidersCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("mock-providers")
+    .description("serve the vendors' wire formats on this machine, for rehearsals and tests, until Ctrl-C")
+    .option("--port <n>", "port of the loopback; 0 takes a free one", integerBetween(0, 65_535), 0)
+    .option("--config <file>", "JSON file with limits, latency, scripted faults")
+    .option("--json", "print the addresses as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze mock-providers --port 4010\n");
+  register(command, async (options: { readonly port: number; readonly config?: string; readonly json?: boolean }) => {
+    const config = options.config === undefined ? {} : await readConfig(console, options.config);
+    const server = await mockProvidersFromOptions({ port: options.port, ...config });
+    try {
+      const variables = server.environment();
+      if (options.json) console.out(JSON.stringify({ urls: server.urls, environment: variables }));
+      else for (const [name, value] of Object.entries(variables)) console.out(`export ${name}=${value}`);
+      await new Promise<void>((done) => {
+        if (console.interrupt.aborted) done();
+        else console.interrupt.addEventListener("abort", () => done(), { once: true });
+      });
+    } finally {
+      await server.close();
+    }
+    return exitCodes.ok;
+  });
+};
+
+async function readConfig(console: Console, path: string): Promise<Record<string, unknown>> {
+  const text = await readText(resolve(console.workingFolder, path), path);
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new UsageError(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

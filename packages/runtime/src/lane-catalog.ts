@@ -1,0 +1,78 @@
+import type { Claim, LaneLimits, LimiterPort, ModelSettings, StorePort } from "@hallumaze/engine";
+import { findDefaultLimits } from "@hallumaze/providers";
+import { lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+
+/** What the stored specs say of lanes and models beside their plans. */
+export interface LaneCatalog {
+  /** Reads the specs again, and tells the limiter each lane's limits where they have changed. */
+  readonly refresh: () => Promise<void>;
+  /** True where something limits the lane. */
+  readonly isLimited: (lane: string) => boolean;
+  readonly settingsOf: (claim: Claim) => Promise<ModelSettings>;
+  /** Tells what a reply really took, for the next reservation's estimate. */
+  readonly sawReply: (lane: string, outputTokens: number | null) => void;
+}
+
+interface StoredSpec {
+  readonly specJson: string;
+  readonly spec: SweepSpec;
+}
+
+/** Share of a new reply in the running mean of a lane's reply length. */
+const newShare = 0.1;
+/** Before the first reply of a lane: what a short log takes. */
+const firstGuessTokens = 1200;
+
+/** Opens an empty catalog; `refresh` fills it. A later sweep's limits of a lane override an earlier one's. */
+export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: LimiterPort): LaneCatalog {
+  const specs = new Map<string, StoredSpec>();
+  const limits = new Map<string, LaneLimits>();
+  const replyTokens = new Map<string, number>();
+
+  const refresh = async (): Promise<void> => {
+    const merged = new Map<string, LaneLimits>();
+    for (const sweep of await store.listSweeps()) {
+      const known = specs.get(sweep.sweepId);
+      const stored =
+        known?.specJson === sweep.specJson
+          ? known
+          : { specJson: sweep.specJson, spec: parseStoredSpec(sweep.specJson) };
+      specs.set(sweep.sweepId, stored);
+      for (const [lane, own] of limitsOf(stored.spec)) merged.set(lane, own);
+    }
+    for (const [lane, own] of merged) {
+      if (JSON.stringify(limits.get(lane)) === JSON.stringify(own)) continue;
+      limits.set(lane, own);
+      if (Object.keys(own).length > 0) await limiter.configure(lane, own);
+    }
+  };
+  return {
+    refresh,
+    isLimited: (lane) => Object.keys(limits.get(lane) ?? {}).length > 0,
+    settingsOf: async (claim) => {
+      if (!specs.has(claim.sweepId)) await refresh();
+      const spec = specs.get(claim.sweepId)?.spec;
+      const model = spec?.models.find(({ alias }) => alias === claim.alias);
+      return {
+        keyEnv: model?.keyEnv ?? null,
+        tenant: spec?.name ?? claim.sweepId,
+        expectedOutputTokens: Math.ceil(replyTokens.get(claim.lane) ?? firstGuessTokens),
+      };
+    },
+    sawReply: (lane, outputTokens) => {
+      if (outputTokens === null) return;
+      const before = replyTokens.get(lane);
+      replyTokens.set(lane, before === undefined ? outputTokens : before + (outputTokens - before) * newShare);
+    },
+  };
+}
+
+/** The limits of each lane: the provider's defaults, overridden by the spec. */
+function limitsOf(spec: SweepSpec): readonly (readonly [lane: string, limits: LaneLimits])[] {
+  return lanesOf(spec).flatMap(({ lane, limits }) => {
+    const model = spec.models.find((one) => one.lane === lane);
+    const defaults = model === undefined ? null : findDefaultLimits(model);
+    const merged = { ...defaults?.limits, ...limits };
+    return [[lane, merged] as const, [rehearsalLane(lane), merged] as const];
+  });
+}
