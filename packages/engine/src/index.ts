@@ -49,6 +49,7 @@ export { retryTrials } from "./retry-trials.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export {
   type ModelSettings,
+  reservationIdOf,
   runTrial,
   toDeliveryResult,
   type TrialObserver,

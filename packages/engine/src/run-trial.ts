@@ -104,7 +104,7 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   const settings = await ports.settingsOf(claim);
   const request = buildRequest(claim.plan, trial, settings.keyEnv);
   const limiter = ports.limiterOf(claim.lane);
-  const reservationId = `${claim.trialId}~${claim.fence}`;
+  const reservationId = reservationIdOf(claim);
   let limiterMs: number | null = null;
   if (limiter !== null) {
     const admission = await admitRequest(
@@ -136,6 +136,16 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
     return { kind: "give-up", reason: "lost-lease" };
   }
   return endWith(ports, claim, judgeResult(ports, claim, trial, result), signal);
+}
+
+/** The id of a try at the limiter: the same through all its waits, so that a try keeps its place in the lane. */
+export function reservationIdOf(claim: Pick<Claim, "trialId" | "tries" | "waits" | "emptyRetries">): string {
+  return `${claim.trialId}~${tryNumberOf(claim)}`;
+}
+
+/** 1-based number of the request in the trial's budget. */
+function tryNumberOf({ tries, waits, emptyRetries }: Pick<Claim, "tries" | "waits" | "emptyRetries">): number {
+  return tries + waits + emptyRetries + 1;
 }
 
 /** Gives a trial back that its lane does not admit now; no try is spent and nothing is held. */
@@ -311,7 +321,7 @@ function exchangeOf(
     trialId: claim.trialId,
     fence: claim.fence,
     turn: 0,
-    tryNumber: claim.tries + claim.waits + claim.emptyRetries + 1,
+    tryNumber: tryNumberOf(claim),
     workerId: ports.workerId,
     requestJson: JSON.stringify(sent),
     rawBody: result.rawBody,

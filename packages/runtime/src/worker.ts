@@ -9,6 +9,7 @@ import {
   type ProviderPort,
   type QueuePort,
   reconcile,
+  reservationIdOf,
   runTrial,
   type StorePort,
   toDeliveryResult,
@@ -157,8 +158,8 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
 /** Prolongs the limiter's slots of the requests under way. */
 async function renewSlots(limiter: LimiterPort, claims: readonly Claim[]): Promise<void> {
   const byLane = new Map<string, string[]>();
-  for (const { lane, trialId, fence } of claims) {
-    byLane.set(lane, [...(byLane.get(lane) ?? []), `${trialId}~${fence}`]);
+  for (const claim of claims) {
+    byLane.set(claim.lane, [...(byLane.get(claim.lane) ?? []), reservationIdOf(claim)]);
   }
   for (const [lane, ids] of byLane) await limiter.renew(lane, ids);
 }
@@ -214,7 +215,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Longest wait for a limit that is spent in the lane's slot. */
-const patienceMs = 2000;
+const patienceMs = 10_000;
 
 function trialPorts(
   options: WorkerOptions,
