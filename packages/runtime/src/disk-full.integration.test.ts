@@ -4,20 +4,24 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { reply, shortTimes } from "../test/worker-replies.ts";
 import { openWorkerStage, scriptedProvider } from "../test/worker-stage.ts";
 
+const run = (program: "mount" | "umount", words: readonly string[]) => spawnSync(program, words);
 const folder = mkdtempSync(join(tmpdir(), "hallumaze-disk-"));
-const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=755", "none", folder]).status === 0;
-if (!isMounted) rmSync(folder, { recursive: true });
+const mount = () => run("mount", ["-t", "tmpfs", "-o", "size=6m,mode=755", "none", folder]).status === 0;
+const canMount = mount();
+run("umount", [folder]);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.runIf(isMounted)(
-  isMounted ? "a disk that is full" : "a disk that is full, not run: no right to mount one",
+describe.runIf(canMount)(
+  canMount ? "a disk that is full" : "a disk that is full, not run: no right to mount one",
   () => {
     it("pauses the work with a reason, loses no trial, and with room again takes every reply without a second call", async () => {
       const stage = await openWorkerStage();
+      expect(mount()).toBe(true);
       const [server] = await stage.sql<{ data: string }>("SELECT current_setting('data_directory') AS data");
       const space = `disk_${randomBytes(6).toString("hex")}`;
       const place = join(folder, "space");
@@ -28,8 +32,7 @@ describe.runIf(isMounted)(
       onTestFinished(async () => {
         await stage.sql("ALTER TABLE exchanges SET TABLESPACE pg_default");
         await stage.sql(`DROP TABLESPACE ${space}`);
-        spawnSync("umount", [folder]);
-        rmSync(folder, { recursive: true, force: true });
+        run("umount", [folder]);
       });
       await stage.sql(`ALTER TABLE exchanges SET TABLESPACE ${space}`);
 
@@ -55,7 +58,7 @@ describe.runIf(isMounted)(
       expect(paused.accepted).toBeLessThan(cells);
       expect(provider.calls()).toBeLessThan(cells);
 
-      expect(spawnSync("mount", ["-o", "remount,size=200m", folder]).status).toBe(0);
+      expect(run("mount", ["-o", "remount,size=200m", folder]).status).toBe(0);
       await stage.reach("done", cells, 50_000);
       expect(provider.calls()).toBe(cells);
       expect(await stage.books()).toEqual({
