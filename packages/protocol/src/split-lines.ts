@@ -109,6 +109,10 @@ function addLine(lines: Line[], raw: string, start: number): void {
   const text = normal.slice(prefix.length).trimEnd();
   // What is nothing but signs is a rule or a fence, unless nothing at all was there.
   const ruled = text === "" ? raw.trim() !== "" && normal.trim() !== "" : ruling.test(text);
+  if (fence.test(raw)) {
+    lines.push({ ...blank, ruled: true, start, end: start + raw.length });
+    return;
+  }
   if (text === "" && !ruled) {
     if (raw.includes("`") || raw.includes("~")) lines.push({ ...blank, ruled: true, start, end: start + raw.length });
     else addBlank(lines, start);
@@ -122,6 +126,8 @@ function addLine(lines: Line[], raw: string, start: number): void {
 }
 
 const blank: Line = { text: "", indent: 0, piped: false, listed: false, ruled: false, start: 0, end: 0 };
+/** A code fence, with the language that it may name. */
+const fence = /^[\s>]{0,20}(?:`{3,}|~{3,})\s{0,4}[\w+#.-]{0,20}\s{0,4}$/;
 const ruling = /^[-=_|:+ ]+$/;
 
 interface Prefix {
