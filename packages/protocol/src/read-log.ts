@@ -107,7 +107,8 @@ function readLine(
     if (count.echo) log.echoes += 1;
     return at + (spread ? 2 : 1);
   }
-  if (line.piped && readRow(log, line, table)) return at + 1;
+  // A table's rows may do without the outer pipes.
+  if ((line.piped || /\|.*\|/.test(text)) && readRow(log, line, table)) return at + 1;
   if (mazeLine.test(text)) {
     log.promptEcho = true;
     return at + 1;
@@ -159,10 +160,11 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
     if (startsProtocolLine(following.text)) break;
     const key = readKeyed(following.text);
     const indented = following.indent > line.indent && blanks === 0;
-    const placed = key !== null && (key.role === "from" || key.role === "dir" || key.role === "to");
+    const placed = key !== null && places.has(key.role);
     const names = key !== null && (!placed || isBare || !own.moved);
     if (following.piped || names || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
     else if (open && placeStart.test(following.text)) fields.push(" ", following.text);
+    else if (!own.moved && blanks === 0 && namesMoveBelow(lines, next)) fields.push("|", following.text, " ");
     else break;
     if (open) open = !readStep(following.text).found;
     end = following.end;
@@ -177,8 +179,26 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   if (!draft.found && isEntry(line.text)) return readConfidenceLog(log, lines, at, 0);
   if (draft.echo) log.echoes += 1;
   else if (!draft.moved && numberedClaim.test(line.text.slice(head.end))) addClaims(log, line.text.slice(head.end));
+  else if (fields.length === 1 && isSentence(draft, line.text.slice(head.end))) addClaims(log, line.text);
   else addStep(log, head.index, draft, [line.start, end]);
   return next;
+}
+
+/** `Step 1: Understand the maze` numbers a thought: nothing of it is a move, not even an unreadable one. */
+function isSentence(draft: StepDraft, rest: string): boolean {
+  return !draft.found && draft.confidence === null && /\p{L}{2}/u.test(rest) && !/[→⇒➜⟶↦>[\]|?]/.test(rest);
+}
+
+const places: ReadonlySet<Role> = new Set<Role>(["from", "row", "column", "dir", "to"]);
+
+/** Whether, before a blank line or another step, a field below names the move of a head that names none yet. */
+function namesMoveBelow(lines: readonly Line[], from: number): boolean {
+  for (const line of lines.slice(from + 1, from + 9)) {
+    if (line.text === "" || startsProtocolLine(line.text)) return false;
+    const key = readKeyed(line.text);
+    if (key !== null && (key.role === "dir" || key.role === "to")) return true;
+  }
+  return false;
 }
 
 function hasPlace(draft: StepDraft): boolean {
@@ -241,12 +261,16 @@ function readObject(log: Log, line: Line): void {
     for (const claim of claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: false });
     if (claims.length > 0) return;
   }
-  const isStep = values.has("step") || (values.has("from") && (values.has("dir") || values.has("to")));
+  const isStep = values.has("step") || (hasFrom(values) && (values.has("dir") || values.has("to")));
   if (isStep) addRecord(log, values, line);
   else if (isEntries(line.text) && /^\{[^([]*$/.test(line.text)) {
     const { entries } = readConfidenceEntries(line.text, 1);
     for (const entry of entries) if (log.entries.length < maxAttempts) log.entries.push(entry);
   }
+}
+
+function hasFrom(values: ReadonlyMap<Role, string>): boolean {
+  return values.has("from") || (values.has("row") && values.has("column"));
 }
 
 function addRecord(log: Log, values: ReadonlyMap<Role, string>, line: Line): void {
@@ -270,7 +294,7 @@ function readRow(log: Log, line: Line, table: { columns: readonly (Role | null)[
   for (const [index, role] of table.columns.entries()) {
     if (role !== null && !values.has(role)) values.set(role, (fields[index] ?? "").trim());
   }
-  if (!values.has("from") && !values.has("dir") && !values.has("to")) return false;
+  if (!hasFrom(values) && !values.has("dir") && !values.has("to")) return false;
   addRecord(log, values, line);
   return true;
 }

@@ -72,7 +72,8 @@ export function readPath(lines: readonly Line[], index: number, start: number): 
       next += 1;
       continue;
     }
-    if (/^[\s,\])}]+$/.test(line.text)) {
+    const headsTable = line.piped && reader.cells.length === 0 && !/\d/.test(line.text);
+    if (headsTable || /^[\s,\])}]+$/.test(line.text)) {
       next += 1;
       continue;
     }

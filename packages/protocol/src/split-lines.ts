@@ -106,7 +106,7 @@ function depthOf(text: string): number {
 function addLine(lines: Line[], raw: string, start: number): void {
   const normal = normaliseLine(raw);
   const prefix = readPrefix(normal);
-  const text = normal.slice(prefix.length).trimEnd();
+  const text = normal.slice(prefix.length).trimEnd().replace(beforeStep, "");
   // What is nothing but signs is a rule or a fence, unless nothing at all was there.
   const ruled = text === "" ? raw.trim() !== "" && normal.trim() !== "" : ruling.test(text);
   if (fence.test(raw)) {
@@ -126,6 +126,13 @@ function addLine(lines: Line[], raw: string, start: number): void {
 }
 
 const blank: Line = { text: "", indent: 0, piped: false, listed: false, ruled: false, start: 0, end: 0 };
+/**
+ * What may stand before a STEP label beside bullets: signs and counts of no meaning, and the word that the line corrects
+ * another one. Its other words would make it a sentence.
+ */
+const beforeStep =
+  /^(?=.{1,24}(?:step|스텝)\s{0,3}[#([]?\s?\d)(?:[^\p{L},|:({[<][^\p{L},|]{0,11}|[[(]?(?:수정|정정|재시도|다시|correct(?:ed|ion)|revised|revision|fixed|retry|updated)[\])]?\s{0,2}[:\-–—]?\s{0,2})(?=(?:step|스텝)\s{0,3}[#([]?\s?\d)/iu;
+
 /** A code fence, with the language that it may name. */
 const fence = /^[\s>]{0,20}(?:`{3,}|~{3,})\s{0,4}[\w+#.-]{0,20}\s{0,4}$/;
 const ruling = /^[-=_|:+ ]+$/;
@@ -173,6 +180,7 @@ function readPrefix(text: string): Prefix {
     }
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     // An arrow at the start of a line continues a path, and `-5` is a number.
+    if (character === "#" && piped && /^#\s{0,4}\|/.test(text.slice(at, at + 6))) break;
     if (!bullets.has(character) || signed.test(text.slice(at, at + 3))) break;
     if (code !== 0x23 && code !== 0x3d) listed = true;
     at += character.length;
