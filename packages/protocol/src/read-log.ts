@@ -3,6 +3,7 @@ import { type ClaimDraft, readCount, readLineClaims } from "./read-claims.ts";
 import { type PathCandidate, pathStart, readPath } from "./read-path.ts";
 import { headingRole, readKeyed, readRecord, readStep, type StepDraft } from "./read-step.ts";
 import { type Line, splitMembers } from "./split-lines.ts";
+import { readUnlabelled } from "./read-unlabelled.ts";
 import { readStepHead } from "./step-head.ts";
 
 /** A step of the log with its place in the reply. */
@@ -11,10 +12,17 @@ export interface LogStep extends StepDraft {
   readonly span: readonly [start: number, end: number];
 }
 
+/** A claim with the number of steps before it. */
+interface PlacedClaim {
+  readonly claim: ClaimDraft;
+  readonly afterStep: number;
+  readonly inStep: boolean;
+}
+
 /** All that stands on protocol lines, before indices, confidences and paths are settled. */
 export interface Log {
   readonly steps: LogStep[];
-  readonly claims: { readonly claim: ClaimDraft; readonly afterStep: number; readonly inStep: boolean }[];
+  readonly claims: PlacedClaim[];
   readonly entries: LogEntry[];
   readonly candidates: PathCandidate[];
   readonly selfReport: { backtracks: number | null; hallucinations: number | null };
@@ -57,17 +65,46 @@ export function readLog(lines: readonly Line[]): Log {
     claimsCapped: false,
   };
   const table: { columns: readonly (Role | null)[] | null } = { columns: null };
+  const loose: LooseLog = { steps: [], claims: [], listings: 0 };
   let attempts = 0;
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];
     if (line === undefined) break;
     const before = log.steps.length;
+    const claims = log.claims.length;
+    const read = log.steps.length === 0 && loose.steps.length < maxAttempts ? readUnlabelled(line) : null;
     at = readLine(log, lines, at, line, table);
+    if (log.steps.length === 0) addLoose(loose, read, line, log.claims.slice(claims));
     for (const step of log.steps.slice(before)) attempts += step.moves.length;
     if (attempts > maxAttempts) log.capped = true;
   }
+  if (log.steps.length === 0 && loose.listings === 0 && loose.steps.length > 0) {
+    log.steps.push(...loose.steps);
+    log.claims.splice(0, log.claims.length, ...loose.claims);
+  }
   return log;
+}
+
+/** Moves without a STEP label, and the claims between them: the log of a reply that labels no step. */
+interface LooseLog {
+  readonly steps: LogStep[];
+  readonly claims: PlacedClaim[];
+  listings: number;
+}
+
+function addLoose(
+  loose: LooseLog,
+  read: ReturnType<typeof readUnlabelled>,
+  line: Line,
+  claims: readonly PlacedClaim[],
+): void {
+  if (read?.kind === "listing") loose.listings += 1;
+  // What a line says in words belongs to its move, if it is one.
+  const said = read?.kind === "move" ? read.draft.claims : claims.map(({ claim }) => claim);
+  const inStep = read?.kind === "move";
+  for (const claim of said) loose.claims.push({ claim, afterStep: loose.steps.length, inStep });
+  if (read?.kind === "move") loose.steps.push({ ...read.draft, index: read.index, span: [line.start, line.end] });
 }
 
 function readLine(

@@ -109,6 +109,8 @@ function isPlaced(named: ReadonlyMap<Role, string>): boolean {
 
 /** Adds a field that is nothing but a place or a direction to a move; one that says its direction again adds nothing. */
 function addField(move: string, field: string): string {
+  // A move as long as this is a list already: looking at it for each field would take quadratic time.
+  if (move.length > 400) return `${move} → ${field}`;
   const stated = readMoves(move);
   const { moves } = readMoves(field);
   if (!stated.moved || moves.length !== 1 || moves[0]?.from !== null || moves[0].dir === null)
@@ -120,7 +122,7 @@ function addField(move: string, field: string): string {
 
 /** Adds what named fields say to a move, as far as its own words do not. */
 function complete(move: string, named: ReadonlyMap<Role, string>): string {
-  const [from = "", dir = "", to = ""] = [placeOf(named), named.get("dir"), named.get("to")];
+  const [from, dir = "", to = ""] = [placeOf(named), named.get("dir"), named.get("to")];
   if (from + dir + to === "") return move;
   const stated = readMoves(move);
   const missing = stated.moved ? [] : stated.found ? [dir] : [from, dir];

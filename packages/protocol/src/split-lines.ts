@@ -12,6 +12,8 @@ export interface Line {
   readonly piped: boolean;
   /** True where it begins with a bullet or a list number. */
   readonly listed: boolean;
+  /** The list number that it begins with; null where there is none. */
+  readonly number: number | null;
   /** True for a code fence, a rule or a table's ruling: neither text nor a blank line. */
   readonly ruled: boolean;
   readonly start: number;
@@ -69,7 +71,7 @@ function addBlank(lines: Line[], start: number): void {
     if (line === undefined || line.text !== "" || line.ruled) break;
     if (back === maxBlankRun) return;
   }
-  lines.push({ text: "", indent: 0, piped: false, listed: false, ruled: false, start, end: start });
+  lines.push({ ...blank, start, end: start });
 }
 
 /** Puts a list that a pretty printer spread over lines (`pos: [` / `0,` / `0` / `]`) back on one. */
@@ -118,14 +120,16 @@ function addLine(lines: Line[], raw: string, start: number): void {
     else addBlank(lines, start);
     return;
   }
-  const { indent, piped, listed } = prefix;
+  const { indent } = prefix;
   const end = start + raw.length;
   for (const [index, part] of unfold(text).entries()) {
-    lines.push({ text: part, indent, piped: piped && index === 0, listed: listed && index === 0, ruled, start, end });
+    const leads = index === 0;
+    const [piped, listed, number] = leads ? [prefix.piped, prefix.listed, prefix.number] : [false, false, null];
+    lines.push({ text: part, indent, piped, listed, number, ruled, start, end });
   }
 }
 
-const blank: Line = { text: "", indent: 0, piped: false, listed: false, ruled: false, start: 0, end: 0 };
+const blank: Line = { text: "", indent: 0, piped: false, listed: false, number: null, ruled: false, start: 0, end: 0 };
 /**
  * What may stand before a STEP label beside bullets: signs and counts of no meaning, and the word that the line corrects
  * another one. Its other words would make it a sentence.
@@ -142,6 +146,7 @@ interface Prefix {
   readonly indent: number;
   readonly piped: boolean;
   readonly listed: boolean;
+  readonly number: number | null;
 }
 
 const bullets = new Set("*+-•·▪▫◦●○■□◆◇▶▸►➤➢➔✓✔✅☑🔹🔸🔵🟢📍👣🚶🔁🔄⚠⛔🚧🏁🎯💡📌│├└─┃#>'\"=");
@@ -152,6 +157,7 @@ function readPrefix(text: string): Prefix {
   let indent = -1;
   let piped = false;
   let listed = false;
+  let number: number | null = null;
   let column = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -174,6 +180,8 @@ function readPrefix(text: string): Prefix {
     if (code === 0x28 || code === 0x5b || (code >= 0x30 && code <= 0x39)) {
       listNumber.lastIndex = at;
       if (!listNumber.test(text)) break;
+      const digits = /\d{1,5}/.exec(text.slice(at, at + 6))?.[0];
+      number = digits === undefined ? number : Number(digits);
       at = listNumber.lastIndex;
       listed = true;
       continue;
@@ -185,7 +193,7 @@ function readPrefix(text: string): Prefix {
     if (code !== 0x23 && code !== 0x3d) listed = true;
     at += character.length;
   }
-  return { length: at, indent: Math.max(0, indent), piped, listed };
+  return { length: at, indent: Math.max(0, indent), piped, listed, number };
 }
 
 const signed = /^(?:[-=]{1,2}>|-\d)/;
