@@ -146,9 +146,13 @@ async function bareThroughput(stage: Stage, rows: readonly BareRow[], processes:
   }
   await queue.close();
   const start = (): ChildProcess =>
-    spawn(process.execPath, ["--import", register, bareWorker, stage.redisUrl, stage.databaseUrl, String(concurrency)], {
-      stdio: ["ignore", "inherit", "inherit"],
-    });
+    spawn(
+      process.execPath,
+      ["--import", register, bareWorker, stage.redisUrl, stage.databaseUrl, String(concurrency)],
+      {
+        stdio: ["ignore", "inherit", "inherit"],
+      },
+    );
   const finished =
     "SELECT extract(epoch FROM finished_at) * 1000 AS at FROM bare_trials WHERE finished_at IS NOT NULL ORDER BY finished_at";
   return measure(stage, processes, start, finished);
