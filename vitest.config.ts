@@ -4,6 +4,8 @@ const sources = ["packages/*/src/**", "apps/*/src/**"];
 
 export default defineConfig({
   test: {
+    // The suites with servers mostly wait: one worker a core would leave a small machine idle.
+    maxWorkers: 3,
     projects: [
       {
         test: {

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
 import { createRandom } from "@hallumaze/foundation";
 import { openHouse, openLogger, parseEnvironment } from "@hallumaze/runtime";
 import { createDatabase, createRedis, findRedis } from "@hallumaze/testkit";
@@ -40,7 +43,7 @@ describe("kill -9 of run on its embedded database", () => {
     const servers = new Set<number>();
     // The first falls while the database is being made, the others while calls are under way.
     const first = stage.start(words);
-    servers.add(await until(() => serverPid(stage.home)));
+    await until(() => (existsSync(join(stage.home, "postgres")) ? true : null));
     first.kill("SIGKILL");
     await first.ended;
     for (const from of [0, 9, 20]) {

@@ -59,7 +59,13 @@ describe("run", () => {
 
   it("started twice at once on one sweep shares the work, and both exit 0", async () => {
     const { stage, ledger } = await openShared();
-    const words = ["run", stage.spec("both", sweep24), "--concurrency", "2", "--json"];
+    const words = [
+      "run",
+      stage.spec("both", { ...sweep24, models: [model("dfs-honest", 1500), model("oracle", 1400)] }),
+      "--concurrency",
+      "2",
+      "--json",
+    ];
     const ended = await Promise.all([stage.run(words), stage.run(words)]);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     expect(await ledger.books("both")).toEqual(soundBooks(24));

@@ -199,7 +199,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     sql,
     count,
     books: (sweep) => readBooks(sql, sweep),
-    reach: async (condition, wanted, timeoutMs = 60_000) => {
+    reach: async (condition, wanted, timeoutMs = 120_000) => {
       const giveUpAt = performance.now() + timeoutMs;
       for (;;) {
         const found = await count(condition);

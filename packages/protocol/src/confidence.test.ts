@@ -35,6 +35,10 @@ describe("an inline confidence", () => {
     ["90% 확신", 0.9],
     ["90% confident, confidence high", 0.9],
     ["90%", 0.9],
+    ["약 90%", 0.9],
+    ["~90% | 이유", 0.9],
+    ["[90%] | 이유", 0.9],
+    ["높음 (90%)", 0.9],
     ["conf=0.85", 0.85],
     ["이유 | 확신도: 90%", 0.9],
     ["확신도: 100", 1],
@@ -49,6 +53,7 @@ describe("an inline confidence", () => {
     ["확신도: 85-90%", 0.875],
     ["확신도: 85~90%", 0.875],
     ["확신도: 85% – 90%", 0.875],
+    ["85-90%", 0.875],
     ["확신도: 0.8-0.9", 0.85],
   ])("is the midpoint of a range, flagged: %j", (field, confidence) => {
     expect(step(field)?.confidence).toBeCloseTo(confidence, 10);

@@ -127,6 +127,7 @@ const latexSymbols: Readonly<Record<string, string>> = {
 
 function foldLatex(text: string): string {
   return text
+    .replace(/\\(?:text(?:bf|it|tt|rm)?|math(?:rm|bf|tt|sf|it)|operatorname|boxed)\{([^{}]{0,400})\}/g, "$1")
     .replace(/\\([A-Za-z]{1,24})/g, (whole, name: string) => {
       const symbol = Object.hasOwn(latexSymbols, name) ? latexSymbols[name] : undefined;
       return symbol ?? whole.slice(1);
@@ -141,6 +142,8 @@ function foldTags(text: string): string {
   return text.replace(tags, (whole, name: string | undefined) => {
     if (name === undefined) return "";
     const lower = name.toLowerCase();
+    if (/^final[_-]?path$/.test(lower)) return whole.startsWith("</") ? "" : "FINAL_PATH: ";
+    if (/^<step\s{0,2}\d/i.test(whole)) return whole;
     if (lower === "td" || lower === "th") return whole.startsWith("</") ? "|" : "";
     // A direction or a cell in angle brackets is content; so is a one-letter placeholder.
     if (latinDirection(lower) !== null || /^r\d{1,9}c\d/.test(lower)) return whole;

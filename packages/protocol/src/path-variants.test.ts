@@ -60,6 +60,23 @@ const threeCells = [
   "FINAL_PATH: 없음\n수정:\nFINAL_PATH: (0,0)→(1,0)→(1,1)",
   "따라서 FINAL_PATH: (0,0)→(1,0)→(1,1)",
   "BACKTRACK_COUNT: 0 HALLUCINATION_COUNT: 0 FINAL_PATH: (0,0)→(1,0)→(1,1)",
+  "FINAL_PATH (0,0)→(1,0)→(1,1)",
+  "FINAL PATH ( 0, 0 ) → (1,0) → (1,1)",
+  "최종 경로 (FINAL_PATH): (0,0)→(1,0)→(1,1)",
+  "수정된 최종 경로: (0,0)→(1,0)→(1,1)",
+  "FINAL_PATH: (0,0)→(0,1)\n\nCorrected final path: (0,0)→(1,0)→(1,1)",
+  "| FINAL_PATH | (0,0)→(1,0)→(1,1) |",
+  "FINAL_PATH:\n```json\n[[0,0],[1,0],[1,1]]\n```",
+  "FINAL_PATH:\n```json\n[\n  [0, 0],\n  [1, 0],\n  [1, 1]\n]\n```",
+  "FINAL_PATH: 1:(0,0) 2:(1,0) 3:(1,1)",
+  "FINAL_PATH:\nStep 0: (0,0)\nStep 1: (1,0)\nStep 2: (1,1)",
+  "FINAL_PATH:\n| # | Cell |\n|---|---|\n| 1 | (0,0) |\n| 2 | (1,0) |\n| 3 | (1,1) |",
+  "FINAL_PATH: (0,0) South (1,0) East (1,1)",
+  "FINAL_PATH: Cell(0,0) → Cell(1,0) → Cell(1,1)",
+  "<final_path>(0,0)→(1,0)→(1,1)</final_path>",
+  "<FINAL_PATH>\n(0,0)→(1,0)→(1,1)\n</FINAL_PATH>",
+  "$\\mathbf{FINAL\\_PATH}$: (0,0)→(1,0)→(1,1)",
+  'FINAL_PATH:\n```json\n{"path": [[0,0],[1,0],[1,1]]}\n```',
   "<think>FINAL_PATH: (0,0)→(0,1)</think>FINAL_PATH: (0,0)→(1,0)→(1,1)",
 ];
 
@@ -100,6 +117,9 @@ describe("FINAL_PATH", () => {
     "FINAL_PATH: (0,0)→(1,0)→...→(6,6)",
     "FINAL_PATH: (0,0)→(1,0)→[...]→(6,6)",
     "FINAL_PATH: (0,0)→(1,0)→...",
+    "FINAL_PATH: (0,0)→(1,0)→..→(6,6)",
+    "FINAL_PATH: (0,0)→(1,0)→(중략)→(6,6)",
+    "FINAL_PATH: (0,0)→(1,0)→ etc →(6,6)",
   ])("with an ellipsis is none: %j", (text) => {
     expect(read(text)).toMatchObject({ finalPath: null, flags: ["incompleteFinal"] });
   });

@@ -3,6 +3,7 @@ import { type ClaimDraft, readCount, readLineClaims } from "./read-claims.ts";
 import { type PathCandidate, pathStart, readPath } from "./read-path.ts";
 import { headingRole, readKeyed, readRecord, readStep, type StepDraft } from "./read-step.ts";
 import { type Line, splitMembers } from "./split-lines.ts";
+import { readUnlabelled } from "./read-unlabelled.ts";
 import { readStepHead } from "./step-head.ts";
 
 /** A step of the log with its place in the reply. */
@@ -11,10 +12,17 @@ export interface LogStep extends StepDraft {
   readonly span: readonly [start: number, end: number];
 }
 
+/** A claim with the number of steps before it. */
+interface PlacedClaim {
+  readonly claim: ClaimDraft;
+  readonly afterStep: number;
+  readonly inStep: boolean;
+}
+
 /** All that stands on protocol lines, before indices, confidences and paths are settled. */
 export interface Log {
   readonly steps: LogStep[];
-  readonly claims: { readonly claim: ClaimDraft; readonly afterStep: number; readonly inStep: boolean }[];
+  readonly claims: PlacedClaim[];
   readonly entries: LogEntry[];
   readonly candidates: PathCandidate[];
   readonly selfReport: { backtracks: number | null; hallucinations: number | null };
@@ -57,17 +65,46 @@ export function readLog(lines: readonly Line[]): Log {
     claimsCapped: false,
   };
   const table: { columns: readonly (Role | null)[] | null } = { columns: null };
+  const loose: LooseLog = { steps: [], claims: [], listings: 0 };
   let attempts = 0;
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];
     if (line === undefined) break;
     const before = log.steps.length;
+    const claims = log.claims.length;
+    const read = log.steps.length === 0 && loose.steps.length < maxAttempts ? readUnlabelled(line) : null;
     at = readLine(log, lines, at, line, table);
+    if (log.steps.length === 0) addLoose(loose, read, line, log.claims.slice(claims));
     for (const step of log.steps.slice(before)) attempts += step.moves.length;
     if (attempts > maxAttempts) log.capped = true;
   }
+  if (log.steps.length === 0 && loose.listings === 0 && loose.steps.length > 0) {
+    log.steps.push(...loose.steps);
+    log.claims.splice(0, log.claims.length, ...loose.claims);
+  }
   return log;
+}
+
+/** Moves without a STEP label, and the claims between them: the log of a reply that labels no step. */
+interface LooseLog {
+  readonly steps: LogStep[];
+  readonly claims: PlacedClaim[];
+  listings: number;
+}
+
+function addLoose(
+  loose: LooseLog,
+  read: ReturnType<typeof readUnlabelled>,
+  line: Line,
+  claims: readonly PlacedClaim[],
+): void {
+  if (read?.kind === "listing") loose.listings += 1;
+  // What a line says in words belongs to its move, if it is one.
+  const said = read?.kind === "move" ? read.draft.claims : claims.map(({ claim }) => claim);
+  const inStep = read?.kind === "move";
+  for (const claim of said) loose.claims.push({ claim, afterStep: loose.steps.length, inStep });
+  if (read?.kind === "move") loose.steps.push({ ...read.draft, index: read.index, span: [line.start, line.end] });
 }
 
 function readLine(
@@ -107,7 +144,8 @@ function readLine(
     if (count.echo) log.echoes += 1;
     return at + (spread ? 2 : 1);
   }
-  if (line.piped && readRow(log, line, table)) return at + 1;
+  // A table's rows may do without the outer pipes.
+  if ((line.piped || /\|.*\|/.test(text)) && readRow(log, line, table)) return at + 1;
   if (mazeLine.test(text)) {
     log.promptEcho = true;
     return at + 1;
@@ -159,10 +197,11 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
     if (startsProtocolLine(following.text)) break;
     const key = readKeyed(following.text);
     const indented = following.indent > line.indent && blanks === 0;
-    const placed = key !== null && (key.role === "from" || key.role === "dir" || key.role === "to");
+    const placed = key !== null && places.has(key.role);
     const names = key !== null && (!placed || isBare || !own.moved);
     if (following.piped || names || indented) fields.push(open && key === null ? "" : "|", following.text, " ");
     else if (open && placeStart.test(following.text)) fields.push(" ", following.text);
+    else if (!own.moved && blanks === 0 && namesMoveBelow(lines, next)) fields.push("|", following.text, " ");
     else break;
     if (open) open = !readStep(following.text).found;
     end = following.end;
@@ -177,8 +216,26 @@ function readStepLine(log: Log, lines: readonly Line[], at: number, line: Line):
   if (!draft.found && isEntry(line.text)) return readConfidenceLog(log, lines, at, 0);
   if (draft.echo) log.echoes += 1;
   else if (!draft.moved && numberedClaim.test(line.text.slice(head.end))) addClaims(log, line.text.slice(head.end));
+  else if (fields.length === 1 && isSentence(draft, line.text.slice(head.end))) addClaims(log, line.text);
   else addStep(log, head.index, draft, [line.start, end]);
   return next;
+}
+
+/** `Step 1: Understand the maze` numbers a thought: nothing of it is a move, not even an unreadable one. */
+function isSentence(draft: StepDraft, rest: string): boolean {
+  return !draft.found && draft.confidence === null && /\p{L}{2}/u.test(rest) && !/[→⇒➜⟶↦>[\]|?]/.test(rest);
+}
+
+const places: ReadonlySet<Role> = new Set<Role>(["from", "row", "column", "dir", "to"]);
+
+/** Whether, before a blank line or another step, a field below names the move of a head that names none yet. */
+function namesMoveBelow(lines: readonly Line[], from: number): boolean {
+  for (const line of lines.slice(from + 1, from + 9)) {
+    if (line.text === "" || startsProtocolLine(line.text)) return false;
+    const key = readKeyed(line.text);
+    if (key !== null && (key.role === "dir" || key.role === "to")) return true;
+  }
+  return false;
 }
 
 function hasPlace(draft: StepDraft): boolean {
@@ -241,12 +298,16 @@ function readObject(log: Log, line: Line): void {
     for (const claim of claims) log.claims.push({ claim, afterStep: log.steps.length, inStep: false });
     if (claims.length > 0) return;
   }
-  const isStep = values.has("step") || (values.has("from") && (values.has("dir") || values.has("to")));
+  const isStep = values.has("step") || (hasFrom(values) && (values.has("dir") || values.has("to")));
   if (isStep) addRecord(log, values, line);
   else if (isEntries(line.text) && /^\{[^([]*$/.test(line.text)) {
     const { entries } = readConfidenceEntries(line.text, 1);
     for (const entry of entries) if (log.entries.length < maxAttempts) log.entries.push(entry);
   }
+}
+
+function hasFrom(values: ReadonlyMap<Role, string>): boolean {
+  return values.has("from") || (values.has("row") && values.has("column"));
 }
 
 function addRecord(log: Log, values: ReadonlyMap<Role, string>, line: Line): void {
@@ -270,7 +331,7 @@ function readRow(log: Log, line: Line, table: { columns: readonly (Role | null)[
   for (const [index, role] of table.columns.entries()) {
     if (role !== null && !values.has(role)) values.set(role, (fields[index] ?? "").trim());
   }
-  if (!values.has("from") && !values.has("dir") && !values.has("to")) return false;
+  if (!hasFrom(values) && !values.has("dir") && !values.has("to")) return false;
   addRecord(log, values, line);
   return true;
 }

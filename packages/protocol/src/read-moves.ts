@@ -70,7 +70,9 @@ function findOrigin(tokens: readonly Token[]): Origin {
   if (first.kind === "placeholder") return { from: null, leading: [], next: at + 1, echo: true };
   const leading = tokens
     .slice(0, at)
-    .filter((token): token is DirectionToken => token.kind === "direction" && !token.separates && !token.faint);
+    .filter((token): token is DirectionToken => token.kind === "direction" && !token.separates && !token.faint)
+    // `S(0,0)` names START, not a way.
+    .filter(({ form, end }) => form !== "letter" || end !== first.start);
   const only = !tokens.slice(at + 1).some((token) => token.kind === "cell");
   const later = tokens.slice(at + 1).some((token) => token.kind === "direction" && !token.faint);
   const before = tokens[at - 1];
@@ -126,6 +128,9 @@ function gather(
 ): Zone {
   const items: Item[] = [];
   let [echo, ambiguous, depth, separated, unread] = [false, false, 0, !placed, false];
+  // A count that stands before its direction (`3S`, `두 칸 남쪽`).
+  let ahead = 1;
+  let remarked: Direction | null = null;
   // True while open directions are listed (`Available: E, S.`), of which none is the move.
   let listing = false;
   let end = tokens[next - 1]?.end ?? 0;
@@ -155,18 +160,28 @@ function gather(
       if (depth > 0 && items.length > 0 && isRemark(tokens, at)) break;
       const last = items.at(-1);
       // `북쪽(위)`: the same said again in brackets.
-      const again = isMark(tokens[at - 1], "(") && last?.kind === "dir" && last.dir === token.dir;
-      if (!again) addDirection(items, token);
+      const again =
+        (isMark(tokens[at - 1], "(") && last?.kind === "dir" && last.dir === token.dir) ||
+        (last?.kind === "cell" && remarked === token.dir && tokens[at - 1]?.kind === "direction");
+      if (isRemarkOnTarget(tokens, at, items)) {
+        items.splice(-1, 0, { kind: "dir", dir: token.dir, forms: [token.form] });
+        remarked = token.dir;
+      } else if (!again) addDirection(items, token);
+      if (ahead > 1) repeat(items, ahead);
+      ahead = 1;
       separated = true;
     } else if (token.kind === "separator") {
       separated = true;
       listing = false;
     } else if (token.kind === "number") {
-      if (!repeats(items, token.value, tokens[at + 1]) && items.length > 0) break;
+      if (countsNext(tokens, at)) ahead = token.value;
+      else if (!repeats(items, token.value, tokens[at + 1]) && items.length > 0) break;
     } else if (token.kind === "word") {
       if (alternatives.has(token.text.toLowerCase())) ambiguous ||= isDirection(tokens[at + 1]) && items.length > 0;
       else if (Object.hasOwn(counts, token.text.toLowerCase())) {
-        if (!repeats(items, counts[token.text.toLowerCase()] ?? 1, tokens[at + 1]) && items.length > 0) break;
+        const count = counts[token.text.toLowerCase()] ?? 1;
+        if (countsNext(tokens, at)) ahead = count;
+        else if (!repeats(items, count, tokens[at + 1]) && items.length > 0) break;
       } else if (!connecting.has(token.text.toLowerCase()) && !isTimes(token, tokens[at + 1])) {
         if (items.length > 0) break;
         unread = true;
@@ -175,8 +190,11 @@ function gather(
     } else if (token.kind === "mark") {
       if ("[({<".includes(token.text)) depth += 1;
       else if ("])}>".includes(token.text)) depth = Math.max(0, depth - 1);
-      else if (token.text === "/" && items.length > 0 && isDirection(tokens[at + 1])) ambiguous = true;
-      else if (items.length > 0 && !",:+&=-–—×;".includes(token.text)) break;
+      else if (token.text === "/" && items.length > 0 && isDirection(tokens[at + 1])) {
+        const [last, other] = [items.at(-1), tokens[at + 1]];
+        // `S/남` says the same twice.
+        ambiguous ||= last?.kind !== "dir" || other?.kind !== "direction" || other.dir !== last.dir;
+      } else if (items.length > 0 && !",:+&=-–—×;".includes(token.text)) break;
       else if ("✗✘❌🚫⛔".includes(token.text)) break;
       if (":=".includes(token.text)) separated = true;
       if (".;".includes(token.text)) listing = false;
@@ -253,10 +271,39 @@ function repeats(items: Item[], count: number, unit: Token | undefined): boolean
   const counted = unit?.kind === "word" && unitWords.test(unit.text);
   const closing = unit === undefined || (unit.kind === "mark" && "])},".includes(unit.text));
   if (!counted && !closing) return false;
+  repeat(items, count);
+  return true;
+}
+
+function repeat(items: Item[], count: number): void {
+  const last = items.at(-1);
+  if (last?.kind !== "dir") return;
   for (let more = 1; more < Math.min(count, maxRepeat) && items.length < maxItems; more += 1) {
     items.push({ kind: "dir", dir: last.dir, forms: ["count"] });
   }
-  return true;
+}
+
+/** Whether a number or its word counts the direction behind it. */
+function countsNext(tokens: readonly Token[], at: number): boolean {
+  const following = tokens[at + 1];
+  if (following?.kind === "direction" && !following.separates && !following.faint) {
+    return following.form === "letter" && following.start === tokens[at]?.end;
+  }
+  const joins =
+    isMark(following, "×") ||
+    (following?.kind === "word" && (following.text === "x" || unitWords.test(following.text)));
+  const counted = tokens[at + 2];
+  return joins && counted?.kind === "direction" && !counted.separates && !counted.faint;
+}
+
+/** Behind a target with no arrow between, a direction says how one got there: `(0,0) → (1,0) [S]` is one move. */
+function isRemarkOnTarget(tokens: readonly Token[], at: number, items: readonly Item[]): boolean {
+  if (items.at(-1)?.kind !== "cell" || items.at(-2)?.kind === "dir") return false;
+  const bracketed = isMark(tokens[at - 1], "[") || isMark(tokens[at - 1], "(");
+  const punctuated = isMark(tokens[at - 1], ",") || isMark(tokens[at - 1], ":");
+  if (tokens[bracketed || punctuated ? at - 2 : at - 1]?.kind !== "cell") return false;
+  const following = tokens[at + 1];
+  return bracketed || following === undefined || !(following.kind === "cell" || isSeparator(following));
 }
 
 function addDirection(items: Item[], token: DirectionToken): void {

@@ -60,7 +60,8 @@ const labels = [
 export function endsInsideLine(lines: readonly Line[]): boolean {
   const last = lines.findLast((line) => line.text !== "" && !line.ruled);
   if (last === undefined) return false;
-  const { text } = last;
+  // A table's row ends in a pipe.
+  const text = last.piped ? last.text.replace(/\s*\|$/, "") : last.text;
   const tail = text.slice(-400);
   if (text.length > 1 && labels.some((label) => label !== text && label.startsWith(text))) return true;
   const head = readStepHead(text);
@@ -68,7 +69,7 @@ export function endsInsideLine(lines: readonly Line[]): boolean {
     const rest = text.slice(head?.end ?? 4);
     return (
       rest === "" ||
-      (isOpenEnded(tail) && !(last.piped && text.endsWith("|"))) ||
+      isOpenEnded(tail) ||
       endsInConfidence(rest) ||
       (/^[([{<]?\s?-?\d{0,9}\s?,?\s?\d{0,9}$/.test(rest) && !readStep(rest).found)
     );

@@ -14,7 +14,7 @@ export interface PathCandidate {
 }
 
 const label =
-  /^(?:(?:the|my)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\([^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3}(?:as\sfollows|(?:다음|아래)(?:과|와)\s같(?:습니다|다|음))?\s{0,3})?(?<mark>[:=]{1,2}>?|->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{])|(?=\d{1,3},\d)|$)\s{0,4}/i;
+  /^(?:(?:the|my)\s)?(?:(?:수정(?:된|한)?|정정(?:된|한)?|corrected|revised|updated)\s)?(?:final[\s_-]{0,2}(?:escape[\s_-]?)?(?:path|route)|(?:최종|탈출)\s?(?:탈출\s?)?(?:경로|패스))(?![A-Za-z_])\s{0,3}(?:\((?!\s{0,3}-?\d{1,9}\s{0,3},)[^()]{0,60}\)\s{0,3})?(?:(?:is|는|은)(?![A-Za-z가-힣])\s{0,3}(?:as\sfollows|(?:다음|아래)(?:과|와)\s같(?:습니다|다|음))?\s{0,3})?(?<mark>[:=]{1,2}>?|\||->|[→⇒]|-(?=\s)|[–—]|(?=[([{<]\s{0,3}[\d([{-])|(?=\d{1,3},\d)|$)\s{0,4}/i;
 const innerLabel = /FINAL[_ ]PATH\s{0,3}[:=]\s{0,3}(?=[([{<\d])/;
 
 /** Where the text behind a FINAL_PATH label begins; -1 where the line has no such label. */
@@ -27,11 +27,16 @@ export function pathStart(text: string): number {
 }
 
 const giveUp =
-  /없음|없습|없다|없었|찾지\s?못|못\s?(?:함|했|찾)|실패|불가|포기|미발견|미완|탈출\s?못|해당\s?없|알\s?수\s?없|\bn\/a\b|\bnone\b|\bnull\b|\bnil\b|not\s(?:found|available|reached|possible)|\bno\s(?:path|valid|solution|route|exit)|impossible|fail(?:ed|ure)?\b|unable|cannot|can't|cant\b|could\s?n[o']t|couldnt|did\snot|didnt|didn't|unknown|undefined|unreachable|give\s?up|gave\s?up|\bstuck\b|∅/i;
+  /없음|없습|없다|없었|찾지\s?못|못\s?(?:함|했|찾)|실패|불가|포기|미발견|미완|\bincomplete\b|탈출\s?못|해당\s?없|알\s?수\s?없|\bn\/a\b|\bnone\b|\bnull\b|\bnil\b|not\s(?:found|available|reached|possible)|\bno\s(?:path|valid|solution|route|exit)|impossible|fail(?:ed|ure)?\b|unable|cannot|can't|cant\b|could\s?n[o']t|couldnt|did\snot|didnt|didn't|unknown|undefined|unreachable|give\s?up|gave\s?up|\bstuck\b|∅/i;
 
 const pathWords = new Set(
-  "start exit end goal finish to then 시작 시작점 출발 출발점 출구 도착 도착점 목표 에서 로 으로".split(" "),
+  "start exit end goal finish to then cell cells node 셀 칸 시작 시작점 출발 출발점 출구 도착 도착점 목표 에서 로 으로".split(
+    " ",
+  ),
 );
+
+/** Words that stand for cells left out. */
+const elisions = new Set("중략 생략 이하 etc omitted skipped".split(" "));
 
 /** What stands beyond this on one line is not read, nor are cells beyond the most that a walk may have. */
 const maxLineLength = 400_000;
@@ -67,7 +72,8 @@ export function readPath(lines: readonly Line[], index: number, start: number): 
       next += 1;
       continue;
     }
-    if (/^[\s,\])}]+$/.test(line.text)) {
+    const headsTable = line.piped && reader.cells.length === 0 && !/\d/.test(line.text);
+    if (headsTable || /^[\s,\])}]+$/.test(line.text)) {
       next += 1;
       continue;
     }
@@ -87,12 +93,34 @@ function kindOf(reader: Reader): PathCandidate["kind"] {
   return reader.cells.length > 1 ? "path" : "nothing";
 }
 
+/** A member of an object that the label heads (`path: [[0,0],[1,0]]`). */
+const named = /^(?:path|route|cells|coordinates|경로|좌표)\s{0,3}[:=]\s{0,3}[[(]/i;
+
+/** A line's tokens without the numbers that only count its cells (`1: (0,0) 2: (1,0)`, `Step 1: (1,0)`). */
+function readTokens(text: string): readonly Token[] {
+  const tokens = scanTokens(text.slice(0, maxLineLength), { barePairs: true });
+  const [first, second] = tokens;
+  const labels = first?.kind === "word" && /^(?:steps?|스텝|단계)$/i.test(first.text) && second?.kind === "number";
+  // A numbered line with a move is a step of the log, not a cell of the path.
+  if (labels && !tokens.some((token) => token.kind === "direction" || token.kind === "separator")) {
+    return readTokens(text.slice(second.start));
+  }
+  return tokens.filter((token, at) => {
+    const isMark = token.kind === "mark" && ".:)|".includes(token.text);
+    if (isMark) return tokens[at - 1]?.kind !== "number" || tokens[at + 1]?.kind !== "cell";
+    if (token.kind !== "number") return true;
+    const mark = tokens[at + 1];
+    return mark?.kind !== "mark" || !".:)|".includes(mark.text) || tokens[at + 2]?.kind !== "cell";
+  });
+}
+
 /** Whether a line goes on with the path: it does if an arrow leads over, or if it is nothing but path. */
 function continuesPath(reader: Reader, text: string): boolean {
-  const tokens = scanTokens(text.slice(0, maxLineLength), { barePairs: true });
+  const tokens = readTokens(text);
   const [first] = tokens;
   if (first === undefined) return false;
   if (reader.cells.length === 0) {
+    if (named.test(text)) return true;
     if (giveUp.test(text.slice(0, 60)) && text.length < 60) return true;
     return tokens.slice(0, 6).some((token) => token.kind === "cell" || token.kind === "placeholder") &&
       !/^\([^)]*\):/.test(text)
@@ -114,6 +142,10 @@ function isArrow(token: Token): boolean {
   return token.kind === "separator" || (token.kind === "direction" && token.form === "arrow");
 }
 
+function isElision(token: Token): boolean {
+  return token.kind === "word" && elisions.has(token.text.toLowerCase());
+}
+
 function isStop(token: Token): boolean {
   return token.kind === "mark" && ".!✅🎉".includes(token.text);
 }
@@ -126,9 +158,9 @@ function isPathToken(token: Token): boolean {
     case "placeholder":
       return true;
     case "direction":
-      return token.form !== "word";
+      return true;
     case "word":
-      return pathWords.has(token.text.toLowerCase());
+      return pathWords.has(token.text.toLowerCase()) || isElision(token);
     case "mark":
       return ",;|[](){}-–—+:⚑🏁🚩".includes(token.text);
     case "number":
@@ -139,7 +171,7 @@ function isPathToken(token: Token): boolean {
 /** Takes a line's cells up to the first text that is no path: `on` where all of it was, `stop` where not. */
 function takeLine(reader: Reader, whole: string, leads: boolean): "on" | "stop" | "giveUp" {
   const text = whole.slice(0, maxLineLength);
-  const tokens = scanTokens(text, { barePairs: true });
+  const tokens = readTokens(text);
   const firstCell = tokens.findIndex((token) => token.kind === "cell" || token.kind === "placeholder");
   if (leads && reader.cells.length === 0) {
     const lead = firstCell < 0 ? text.slice(0, 120) : text.slice(0, Math.min(120, tokens[firstCell]?.start ?? 0));
@@ -155,7 +187,7 @@ function takeLine(reader: Reader, whole: string, leads: boolean): "on" | "stop" 
       reader.cells.push(token.cell);
       reader.open = false;
     } else if (token.kind === "placeholder") reader.echo = true;
-    else if (token.kind === "ellipsis") reader.ellipsis = true;
+    else if (token.kind === "ellipsis" || isElision(token)) reader.ellipsis = true;
     else if (isPathToken(token)) {
       if (isArrow(token) || (token.kind === "mark" && token.text === ",")) reader.open = true;
     } else return "stop";

@@ -87,7 +87,8 @@ function readToken(tokens: Token[], text: string, start: number, barePairs: bool
     const length = matchLength(arrows, text, start);
     if (length > 0) return add(tokens, { kind: "separator", start, end: start + length });
   } else if (code === 0x2e) {
-    if (text.startsWith("...", start)) return add(tokens, { kind: "ellipsis", start, end: start + 3 });
+    if (text.startsWith("..", start))
+      return add(tokens, { kind: "ellipsis", start, end: start + (text[start + 2] === "." ? 3 : 2) });
     if (isDigit(text.charCodeAt(start + 1))) return readNumber(tokens, text, start, false);
   } else if (code > 0x7f) return readSymbol(tokens, text, start);
   return add(tokens, { kind: "mark", text: text.charAt(start), start, end: start + 1 });

@@ -12,6 +12,8 @@ export interface Line {
   readonly piped: boolean;
   /** True where it begins with a bullet or a list number. */
   readonly listed: boolean;
+  /** The list number that it begins with; null where there is none. */
+  readonly number: number | null;
   /** True for a code fence, a rule or a table's ruling: neither text nor a blank line. */
   readonly ruled: boolean;
   readonly start: number;
@@ -69,7 +71,7 @@ function addBlank(lines: Line[], start: number): void {
     if (line === undefined || line.text !== "" || line.ruled) break;
     if (back === maxBlankRun) return;
   }
-  lines.push({ text: "", indent: 0, piped: false, listed: false, ruled: false, start, end: start });
+  lines.push({ ...blank, start, end: start });
 }
 
 /** Puts a list that a pretty printer spread over lines (`pos: [` / `0,` / `0` / `]`) back on one. */
@@ -106,22 +108,37 @@ function depthOf(text: string): number {
 function addLine(lines: Line[], raw: string, start: number): void {
   const normal = normaliseLine(raw);
   const prefix = readPrefix(normal);
-  const text = normal.slice(prefix.length).trimEnd();
+  const text = normal.slice(prefix.length).trimEnd().replace(beforeStep, "");
   // What is nothing but signs is a rule or a fence, unless nothing at all was there.
   const ruled = text === "" ? raw.trim() !== "" && normal.trim() !== "" : ruling.test(text);
+  if (fence.test(raw)) {
+    lines.push({ ...blank, ruled: true, start, end: start + raw.length });
+    return;
+  }
   if (text === "" && !ruled) {
     if (raw.includes("`") || raw.includes("~")) lines.push({ ...blank, ruled: true, start, end: start + raw.length });
     else addBlank(lines, start);
     return;
   }
-  const { indent, piped, listed } = prefix;
+  const { indent } = prefix;
   const end = start + raw.length;
   for (const [index, part] of unfold(text).entries()) {
-    lines.push({ text: part, indent, piped: piped && index === 0, listed: listed && index === 0, ruled, start, end });
+    const leads = index === 0;
+    const [piped, listed, number] = leads ? [prefix.piped, prefix.listed, prefix.number] : [false, false, null];
+    lines.push({ text: part, indent, piped, listed, number, ruled, start, end });
   }
 }
 
-const blank: Line = { text: "", indent: 0, piped: false, listed: false, ruled: false, start: 0, end: 0 };
+const blank: Line = { text: "", indent: 0, piped: false, listed: false, number: null, ruled: false, start: 0, end: 0 };
+/**
+ * What may stand before a STEP label beside bullets: signs and counts of no meaning, and the word that the line corrects
+ * another one. Its other words would make it a sentence.
+ */
+const beforeStep =
+  /^(?=.{1,24}(?:step|스텝)\s{0,3}[#([]?\s?\d)(?:[^\p{L},|:({[<][^\p{L},|]{0,11}|[[(]?(?:수정|정정|재시도|다시|correct(?:ed|ion)|revised|revision|fixed|retry|updated)[\])]?\s{0,2}[:\-–—]?\s{0,2})(?=(?:step|스텝)\s{0,3}[#([]?\s?\d)/iu;
+
+/** A code fence, with the language that it may name. */
+const fence = /^[\s>]{0,20}(?:`{3,}|~{3,})\s{0,4}[\w+#.-]{0,20}\s{0,4}$/;
 const ruling = /^[-=_|:+ ]+$/;
 
 interface Prefix {
@@ -129,6 +146,7 @@ interface Prefix {
   readonly indent: number;
   readonly piped: boolean;
   readonly listed: boolean;
+  readonly number: number | null;
 }
 
 const bullets = new Set("*+-•·▪▫◦●○■□◆◇▶▸►➤➢➔✓✔✅☑🔹🔸🔵🟢📍👣🚶🔁🔄⚠⛔🚧🏁🎯💡📌│├└─┃#>'\"=");
@@ -139,6 +157,7 @@ function readPrefix(text: string): Prefix {
   let indent = -1;
   let piped = false;
   let listed = false;
+  let number: number | null = null;
   let column = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -161,17 +180,20 @@ function readPrefix(text: string): Prefix {
     if (code === 0x28 || code === 0x5b || (code >= 0x30 && code <= 0x39)) {
       listNumber.lastIndex = at;
       if (!listNumber.test(text)) break;
+      const digits = /\d{1,5}/.exec(text.slice(at, at + 6))?.[0];
+      number = digits === undefined ? number : Number(digits);
       at = listNumber.lastIndex;
       listed = true;
       continue;
     }
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     // An arrow at the start of a line continues a path, and `-5` is a number.
+    if (character === "#" && piped && /^#\s{0,4}\|/.test(text.slice(at, at + 6))) break;
     if (!bullets.has(character) || signed.test(text.slice(at, at + 3))) break;
     if (code !== 0x23 && code !== 0x3d) listed = true;
     at += character.length;
   }
-  return { length: at, indent: Math.max(0, indent), piped, listed };
+  return { length: at, indent: Math.max(0, indent), piped, listed, number };
 }
 
 const signed = /^(?:[-=]{1,2}>|-\d)/;

@@ -2,7 +2,8 @@ import { createRedis, findRedis } from "@hallumaze/testkit";
 import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { createGate, failure, openWorkerStage, reply, scriptedProvider, shortTimes } from "../test/worker-stage.ts";
+import { failure, reply, shortTimes } from "../test/worker-replies.ts";
+import { createGate, openWorkerStage, scriptedProvider } from "../test/worker-stage.ts";
 
 const sound = (cells: number) => ({ states: { done: cells }, accepted: cells, exchanges: cells, lateDuplicates: 0 });
 const models = [

@@ -1,16 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
 import { type ChatResult, type Claim, runTrial, type StorePort } from "@hallumaze/engine";
 import { StoreError } from "@hallumaze/store";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import {
-  createGate,
-  failure,
-  openWorkerStage,
-  reply,
-  scriptedProvider,
-  trialPorts,
-  type WorkerStage,
-} from "../test/worker-stage.ts";
+import { failure, reply } from "../test/worker-replies.ts";
+import { createGate, openWorkerStage, scriptedProvider, trialPorts, type WorkerStage } from "../test/worker-stage.ts";
 
 const never = new AbortController().signal;
 const path = "FINAL_PATH: (0,0) -> (0,1)";
@@ -103,6 +100,29 @@ describe("a worker whose claim was taken over", () => {
     gate.open();
     expect(await first).toEqual({ kind: "done" });
     expect(await stage.books()).toEqual({ states: { done: 1 }, accepted: 1, exchanges: 1, lateDuplicates: 0 });
+  });
+});
+
+describe("a worker process whose event loop stands still past its lease", () => {
+  it("loses its trial to another: one reply is accepted, the late one archived", async () => {
+    const stage = await openWorkerStage();
+    await stage.submit(1);
+    const script = fileURLToPath(new URL("../test/blocked-worker.ts", import.meta.url));
+    const blocked = spawn(process.execPath, ["--import", "tsx", script, stage.databaseUrl, "800", "4000"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void blocked.kill("SIGKILL"));
+    await once(blocked.stdout, "data");
+    const provider = scriptedProvider(() => reply(path));
+    stage.work({ provider });
+    // Refused while the lease holds, so the call is made once it has ended, and once only.
+    await stage.reach("done", 1);
+    await vi.waitFor(async () => expect(await stage.books()).toMatchObject({ lateDuplicates: 1 }), { timeout: 20_000 });
+    expect(await stage.books()).toEqual({ states: { done: 1 }, accepted: 1, exchanges: 2, lateDuplicates: 1 });
+    expect(provider.calls()).toBe(1);
+    expect(await stage.sql("SELECT text FROM trials t JOIN exchanges e ON e.id = t.accepted_exchange_id")).toEqual([
+      { text: path },
+    ]);
   });
 });
 

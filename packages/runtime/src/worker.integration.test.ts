@@ -4,7 +4,8 @@ import type { DeliveryResult, QueuePort, StorePort } from "@hallumaze/engine";
 import { StoreError } from "@hallumaze/store";
 import { describe, expect, it } from "vitest";
 
-import { createGate, failure, openWorkerStage, reply, scriptedProvider, shortTimes } from "../test/worker-stage.ts";
+import { failure, reply, shortTimes } from "../test/worker-replies.ts";
+import { createGate, openWorkerStage, scriptedProvider } from "../test/worker-stage.ts";
 
 const path = "FINAL_PATH: (0,0) -> (0,1)";
 const nasty = `nul \0, lone \ud83d and \udca9, escaped \\u0000, ${path}`;

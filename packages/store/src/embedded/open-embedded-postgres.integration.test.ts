@@ -175,6 +175,17 @@ describe("openEmbeddedPostgres", () => {
     await server.close();
   });
 
+  it("shows its data folder only once it is whole, so that what a killed process left at work cannot touch it", async () => {
+    const data = path.join(home, "postgres", "data");
+    const opening = openEmbeddedPostgres({ home, settings });
+    await vi.waitFor(() => expect(existsSync(data)).toBe(true), { timeout: 30_000, interval: 5 });
+    const whole = ["PG_VERSION", "global/pg_control", "pg_hba.conf"].map((name) => existsSync(path.join(data, name)));
+    const beside = readdirSync(path.join(home, "postgres")).filter((name) => name.startsWith("data."));
+    await (await opening).close();
+    expect(whole).toEqual([true, true, true]);
+    expect(beside).toEqual([]);
+  });
+
   it("asks for a password, which only the caller can read", async () => {
     const server = await openEmbeddedPostgres({ home, settings });
     const file = path.join(home, "postgres.password");

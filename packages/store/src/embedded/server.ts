@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import {
   chownSync,
   closeSync,
   existsSync,
   openSync,
   readFileSync,
+  readdirSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -45,29 +48,36 @@ export async function initialise(context: ServerContext, password: string): Prom
   const marker = path.join(places.folder, "initialising");
   if (existsSync(path.join(places.pgdata, "PG_VERSION")) && !existsSync(marker)) return;
   const passwordFile = path.join(places.folder, "initial-password");
+  // In a folder of its own, moved when it is whole: the initdb of a killed process goes on, and removes its data folder
+  // when it fails.
+  const making = `${places.pgdata}.${randomBytes(4).toString("hex")}`;
   try {
     writeFileSync(marker, "");
-    rmSync(places.pgdata, { recursive: true, force: true });
+    removeUnfinished(places);
     writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
     if (account !== null) chownSync(passwordFile, account.uid, account.gid);
     // The C locale: one sort order on every machine.
     const options = ["-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-instructions"];
     // Who waits for no disk afterwards need not wait for it here.
     if (context.settings["fsync"] === "off") options.push("--no-sync");
-    const ended = await runProgram(context, binaries.initdb, [
-      "-D",
-      places.pgdata,
-      "--pwfile",
-      passwordFile,
-      ...options,
-    ]);
+    const ended = await runProgram(context, binaries.initdb, ["-D", making, "--pwfile", passwordFile, ...options]);
     if (ended.exitCode !== 0) throw explain(context, "embedded-init-failed", "could not be initialised", ended.output);
+    renameSync(making, places.pgdata);
     rmSync(marker);
   } catch (error) {
     if (error instanceof StoreError) throw error;
     throw explain(context, "embedded-init-failed", "could not be initialised", String(error));
   } finally {
     rmSync(passwordFile, { force: true });
+  }
+}
+
+function removeUnfinished({ folder, pgdata }: Places): void {
+  const name = path.basename(pgdata);
+  for (const entry of readdirSync(folder)) {
+    if (entry !== name && !entry.startsWith(`${name}.`)) continue;
+    // A process at work in there may add a file meanwhile.
+    rmSync(path.join(folder, entry), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 }
 
