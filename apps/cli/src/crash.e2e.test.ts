@@ -62,7 +62,7 @@ describe("kill -9 of run on its embedded database", () => {
     expect(serverPid(stage.home)).toBeNull();
     expect([...servers].filter(isAlive)).toEqual([]);
 
-    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"));
+    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"), {});
     await using ledger = await openLedger(house.databaseUrl);
     expect(await ledger.books("killed")).toEqual(soundBooks(40));
   });

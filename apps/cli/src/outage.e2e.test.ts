@@ -59,7 +59,7 @@ describe("the embedded database killed while run goes on", () => {
     expect(await program.ended).toMatchObject({ code: 0 });
     expect([server, revived].filter(isAlive)).toEqual([]);
 
-    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"));
+    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"), {});
     await using ledger = await openLedger(house.databaseUrl);
     expect(await ledger.books("shot")).toEqual(soundBooks(40));
   });

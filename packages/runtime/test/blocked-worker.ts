@@ -4,7 +4,7 @@ import { openStore } from "@hallumaze/store";
 
 import { openLogger } from "../src/logger.ts";
 import { startSolveWorker } from "../src/worker.ts";
-import { reply, shortTimes } from "./worker-replies.ts";
+import { noLimits, reply, shortTimes } from "./worker-replies.ts";
 
 const [databaseUrl = "", leaseMs = "", blockMs = ""] = process.argv.slice(2);
 startSolveWorker({
@@ -18,6 +18,8 @@ startSolveWorker({
     },
   },
   logger: openLogger("silent"),
+  limiter: noLimits,
+  rehearsal: false,
   concurrency: 1,
   lanes: null,
   times: { ...shortTimes, leaseMs: Number(leaseMs) },

@@ -19,7 +19,7 @@ import { onTestFinished, vi } from "vitest";
 
 import { openLogger } from "../src/logger.ts";
 import { type SolveWorker, startSolveWorker, type WorkerOptions } from "../src/worker.ts";
-import { shortTimes } from "./worker-replies.ts";
+import { noLimits, shortTimes } from "./worker-replies.ts";
 
 /** A ledger and a queue of a test's own. */
 export interface WorkerStage {
@@ -99,6 +99,8 @@ export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
         queue,
         provider: openProviders(),
         logger: openLogger("silent"),
+        limiter: noLimits,
+        rehearsal: false,
         concurrency: 4,
         lanes: null,
         times: shortTimes,
@@ -163,6 +165,10 @@ export function trialPorts(store: TrialPorts["store"], provider: ProviderPort, w
     store,
     provider,
     workerId,
+    limiterOf: () => null,
+    settingsOf: async () => ({ keyEnv: null, tenant: "stage", expectedOutputTokens: 1000 }),
+    costOf: () => null,
+    patienceMs: 10_000,
     now: Date.now,
     fraction: () => 0,
     sleep: async () => undefined,
@@ -173,6 +179,8 @@ export function trialPorts(store: TrialPorts["store"], provider: ProviderPort, w
     observe: {
       claimed: () => undefined,
       released: () => undefined,
+      replied: () => undefined,
+      parked: () => undefined,
       ended: () => undefined,
       late: () => undefined,
       archiveTrouble: () => undefined,

@@ -145,6 +145,11 @@ export function exchange(
     limiterMs: 0,
     httpMs: 250,
     ttftMs: null,
+    servedBy: null,
+    nativeFinishReason: "end",
+    sideRequestsJson: null,
+    costUsd: null,
+    priceDate: null,
     ...changes,
   };
 }

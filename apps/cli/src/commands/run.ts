@@ -7,7 +7,7 @@ import { formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
 import { readSpecFile, requireKeys } from "../inputs.ts";
-import { openRehearsal } from "../rehearsal.ts";
+import { openRehearsal } from "./mock-providers.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
 import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
