@@ -5,6 +5,7 @@ import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { checkModel, findMissingKeys } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
 import { parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
+import { InvalidArgumentError } from "commander";
 import { closest } from "fastest-levenshtein";
 
 import type { Console } from "./console.ts";
@@ -91,4 +92,20 @@ export async function findSweep(
   throw new UsageError(
     `there is no sweep "${name}"; the nearest is "${closest(name, names)}". hallumaze status lists all.`,
   );
+}
+
+/** Makes an option parser for an integer in [min, max]. */
+export function integerBetween(min: number, max: number): (word: string) => number {
+  return (word) => {
+    const value = Number(word);
+    if (!/^-?\d+$/.test(word) || value < min || value > max) {
+      throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+/** Makes a collecting option parser: comma-separated and repeatable. */
+export function list(word: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), ...word.split(",").map((part) => part.trim())].filter((part) => part !== "");
 }

@@ -117,7 +117,7 @@ describe("what this version has not built is refused with the reason", () => {
 
 it("what has been built runs: every provider, any path of a model, every limit", () => {
   const models = "[openai/gpt-4o, 'google/a/b:c', anthropic/x, deepseek/y]";
-  const limits = "limits: {openai/gpt-4o: {rpm: 5, inputTpm: 9, outputTpm: 8, tpm: 7, concurrency: 2}}";
+  const limits = "limits: {openai/gpt-4o: {rpm: 5, inputTpm: 9, outputTpm: 8, concurrency: 2}, anthropic/x: {tpm: 7}}";
   const { spec: read } = parseSpec(spec(limits, models), { fileName: "sweep.yaml", solvers: SOLVERS });
   expect(read.models.map(({ provider, model }) => `${provider} ${model}`)).toEqual([
     "openai gpt-4o",
@@ -125,7 +125,10 @@ it("what has been built runs: every provider, any path of a model, every limit",
     "anthropic x",
     "deepseek y",
   ]);
-  expect(read.limits).toEqual({ "openai/gpt-4o": { rpm: 5, inputTpm: 9, outputTpm: 8, tpm: 7, concurrency: 2 } });
+  expect(read.limits).toEqual({
+    "openai/gpt-4o": { rpm: 5, inputTpm: 9, outputTpm: 8, concurrency: 2 },
+    "anthropic/x": { tpm: 7 },
+  });
 });
 
 describe("a key never stands in a spec, nor in what is said about it", () => {

@@ -2,7 +2,7 @@ import { describeMaze, drawMaze, encodeMaze, generateMaze, type Generator, type 
 import { Option } from "commander";
 
 import { exitCodes } from "../console.ts";
-import { integerBetween } from "../options.ts";
+import { integerBetween } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 
 interface MazeOptions {

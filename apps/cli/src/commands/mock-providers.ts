@@ -5,8 +5,7 @@ import type { House } from "@hallumaze/runtime";
 
 import { type Console, exitCodes } from "../console.ts";
 import { UsageError } from "../errors.ts";
-import { readText } from "../inputs.ts";
-import { integerBetween } from "../options.ts";
+import { integerBetween, readText } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 
 /** `mock-providers`: the vendors' servers for rehearsals, until it is told to stop. */

@@ -3,8 +3,7 @@ import { openHouse } from "@hallumaze/runtime";
 
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../console.ts";
-import { findSweep } from "../inputs.ts";
-import { integerBetween, list } from "../options.ts";
+import { findSweep, integerBetween, list } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 
 interface RetryOptions {

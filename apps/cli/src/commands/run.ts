@@ -4,9 +4,8 @@ import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { formatCount, formatDuration, singleLine } from "@hallumaze/reports";
-import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile, requireKeys } from "../inputs.ts";
+import { integerBetween, readSpecFile, requireKeys } from "../inputs.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";

@@ -8,9 +8,8 @@ import { Option } from "commander";
 
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../console.ts";
-import { integerBetween } from "../options.ts";
 import type { AddCommand } from "../program.ts";
-import { readText } from "../inputs.ts";
+import { integerBetween, readText } from "../inputs.ts";
 
 interface ScoreOptions {
   readonly size: number;

@@ -1,7 +1,7 @@
 import { openHouse, startSolveWorker } from "@hallumaze/runtime";
 
 import { exitCodes } from "../console.ts";
-import { integerBetween, list } from "../options.ts";
+import { integerBetween, list } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 import { UsageError } from "../errors.ts";
 

@@ -16,8 +16,7 @@ import { Option } from "commander";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { applyModelRules, requireKeys, solverRules } from "../inputs.ts";
-import { integerBetween, list } from "../options.ts";
+import { applyModelRules, integerBetween, list, requireKeys, solverRules } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 import { writeWhole } from "../results.ts";
 import { countState, workUntilDone } from "../work-until-done.ts";
