@@ -91,6 +91,7 @@ for d = 1, 4 do
     local old = base(d)
     put('h' .. d, limit)
     local new = base(d)
+    if old ~= new then drop('m' .. d) end
     if old and new > old then drop('shrunkAt'); drop('shrunkFrom') end
     if old and new < old * 0.9 then
       put('loweredAt', now)
@@ -106,9 +107,12 @@ for d = 1, 4 do
   local remaining, reset = tonumber(ARGV[3 * d]), tonumber(ARGV[3 * d + 1])
   if remaining and bases[d] then
     local limit, deep = tonumber(ARGV[3 * d - 1]), reset and reset > minute * ${pacing.deepResetMinutes}
-    if deep and limit and limit > 0 and remaining < limit * ${pacing.followBelow} then
-      local refill = (limit - remaining) / limit * minute / reset
-      local share = refill * (${pacing.followAtZero} + ${pacing.followSlope} * remaining / limit)
+    -- The most ever left tells the bucket's capacity, which no header does.
+    local most = math.max(remaining, num('m' .. d) or 0)
+    put('m' .. d, most)
+    if deep and limit and limit > 0 and remaining < most * ${pacing.followBelow} then
+      local refill = (most - remaining) / limit * minute / reset
+      local share = refill * (${pacing.followAtZero} + ${pacing.followSlope} * remaining / most)
       put('g' .. d, math.max(${pacing.factorMin}, math.min(1, share))); put('gAt' .. d, now)
     elseif s['g' .. d] then drop('g' .. d); drop('gAt' .. d) end
     levels[d] = math.min(levels[d], deep and math.max(0, remaining) or math.max(remaining, keepLittle(d)))

@@ -34,11 +34,11 @@ export const pacing = {
   longestWaitMinutes: 5,
   /** A reset farther away than this tells of a deep bucket that is drained, not of a shallow one in use. */
   deepResetMinutes: 1 / 20,
-  /** Below this share of a limit left at the vendor, the lane follows the refill that its reset time implies. */
-  followBelow: 0.1,
-  /** Of that refill: 0.9 at nothing left, more the more is left, so that the vendor's bucket settles at a twentieth. */
+  /** Below this share of the most that was ever left at the vendor, the lane follows the refill that his reset implies. */
+  followBelow: 0.3,
+  /** Of that refill: 0.9 at nothing left, more the more is left, so that the vendor's bucket settles at a seventh. */
   followAtZero: 0.9,
-  followSlope: 2,
+  followSlope: 2 / 3,
   /** A reading older than this is followed no longer. */
   followMinutes: 1 / 6,
   /** Use is counted in slots of a twelfth of a minute. */

@@ -76,7 +76,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION limiter.learn(p_lane text, minute float8, limits float8[], remaining float8[], resets float8[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE s limiter.lane := limiter.locked(p_lane); now_ms float8 := limiter.now_ms(); p record; levels float8[]; learned float8[];
-  before float8; after float8; deep boolean; share float8; left_by_others float8[]; told_at float8[];
+  before float8; after float8; deep boolean; share float8; left_by_others float8[]; told_at float8[]; most float8[];
 BEGIN
   SELECT * INTO p FROM limiter.refreshed(s, now_ms, minute);
   s.levels := p.levels; s.pools := p.pools; s.at := now_ms;
@@ -87,6 +87,7 @@ BEGIN
     before := least(s.configured[d], s.learned[d]);
     learned := s.learned; learned[d] := limits[d]; s.learned := learned;
     after := least(s.configured[d], limits[d]);
+    IF before IS DISTINCT FROM after THEN most := s.most_left; most[d] := NULL; s.most_left := most; END IF;
     IF after > before THEN s.shrunk_at := NULL; s.shrunk_from := NULL; END IF;
     IF after < before * 0.9 THEN
       s.lowered_at := now_ms;
@@ -100,8 +101,9 @@ BEGIN
   FOR d IN 1..4 LOOP
     CONTINUE WHEN remaining[d] IS NULL OR levels[d] IS NULL;
     deep := coalesce(resets[d] > minute * ${pacing.deepResetMinutes}, false);
-    share := CASE WHEN deep AND limits[d] > 0 AND remaining[d] < limits[d] * ${pacing.followBelow} THEN
-      (limits[d] - remaining[d]) / limits[d] * minute / resets[d] * (${pacing.followAtZero} + ${pacing.followSlope} * remaining[d] / limits[d]) END;
+    most := s.most_left; most[d] := greatest(remaining[d], most[d], 0); s.most_left := most;
+    share := CASE WHEN deep AND limits[d] > 0 AND remaining[d] < most[d] * ${pacing.followBelow} THEN
+      (most[d] - remaining[d]) / limits[d] * minute / resets[d] * (${pacing.followAtZero} + ${pacing.followSlope} * remaining[d] / most[d]) END;
     left_by_others := s.others_left; told_at := s.others_at;
     left_by_others[d] := CASE WHEN share IS NOT NULL THEN greatest(${pacing.factorMin}, least(1, share)) END;
     told_at[d] := CASE WHEN share IS NOT NULL THEN now_ms END;

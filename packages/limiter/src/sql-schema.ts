@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS limiter.lane (
   levels float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', pools float8[] NOT NULL DEFAULT '{0,0,0,0}', at float8,
   queued float8[] NOT NULL DEFAULT '{0,0,0,0}', virtual float8 NOT NULL DEFAULT 0,
   others_left float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', others_at float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}',
-  cool float8 NOT NULL DEFAULT 0, shrunk_at float8, shrunk_from float8, lowered_at float8,
+  most_left float8[] NOT NULL DEFAULT '{NULL,NULL,NULL,NULL}', cool float8 NOT NULL DEFAULT 0, shrunk_at float8, shrunk_from float8, lowered_at float8,
   parked_at float8, parked_reason text, resumes_at float8,
   granted int8 NOT NULL DEFAULT 0, limited int8 NOT NULL DEFAULT 0, hold float8,
   binding int, bound_at float8, first_at float8, use_at int8[] NOT NULL DEFAULT '{}', used float8[] NOT NULL DEFAULT '{}'
@@ -103,7 +103,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION limiter.save(s limiter.lane) RETURNS void LANGUAGE sql AS $$
   UPDATE limiter.lane SET configured = s.configured, learned = s.learned, levels = s.levels, pools = s.pools, at = s.at, queued = s.queued,
-    virtual = s.virtual, cool = s.cool, others_left = s.others_left, others_at = s.others_at, shrunk_at = s.shrunk_at, shrunk_from = s.shrunk_from, lowered_at = s.lowered_at,
+    virtual = s.virtual, cool = s.cool, others_left = s.others_left, others_at = s.others_at, most_left = s.most_left, shrunk_at = s.shrunk_at, shrunk_from = s.shrunk_from, lowered_at = s.lowered_at,
     parked_at = s.parked_at, parked_reason = s.parked_reason, resumes_at = s.resumes_at, granted = s.granted,
     limited = s.limited, hold = s.hold, binding = s.binding, bound_at = s.bound_at, first_at = s.first_at,
     use_at = s.use_at, used = s.used

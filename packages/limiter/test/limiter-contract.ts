@@ -292,8 +292,9 @@ function describeStops(open: Open, forget: () => Promise<void>): void {
     const limiter = await open();
     const lane = newLane();
     await limiter.configure(lane, { rpm: 1_000 });
-    // 950 missing and 95 s to go: 600 a minute are left to us.
-    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 50, resetMs: 95_000 } });
+    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 1_000, resetMs: 0 } });
+    // 850 missing and 85 s to go: 600 a minute are left to us.
+    await limiter.learn(lane, { requests: { limit: 1_000, remaining: 150, resetMs: 85_000 } });
     expect((await limiter.use([lane]))[0]?.effective.rpm).toBeCloseTo(600, 6);
     await limiter.learn(lane, { requests: { limit: 1_000, remaining: 0, resetMs: 100_000 } });
     expect((await limiter.use([lane]))[0]?.effective.rpm).toBeCloseTo(540, 6);

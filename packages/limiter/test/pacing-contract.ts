@@ -23,15 +23,15 @@ export function describePacing(open: (settings?: Partial<LimiterSettings>) => Pr
     });
 
     it("a waiter that never comes back holds nobody up", async () => {
-      const limiter = await open({ minuteMs: 2_000 });
+      const limiter = await open({ minuteMs: 20_000 });
       const lane = newLane();
       await limiter.configure(lane, { rpm: 20 });
-      await limiter.reserve(lane, request());
-      for (let i = 0; i < 5; i += 1) expect(await limiter.reserve(lane, request())).toMatchObject({ kind: "wait" });
+      const answers = await Promise.all(Array.from({ length: 6 }, () => limiter.reserve(lane, request())));
+      expect(answers.filter(({ kind }) => kind === "wait")).toHaveLength(5);
       const startMs = performance.now();
       await reserveAsTold(limiter, lane, request());
-      // One request refills in 101 ms, and the five lost ones would have taken five times that.
-      expect(performance.now() - startMs).toBeLessThan(1_000);
+      // One request refills in 1 s, and the five lost ones would have taken five times that; half of the way is told.
+      expect(performance.now() - startMs).toBeLessThan(4_500);
     });
 
     it("a request as large as the whole burst is not passed for ever by small ones that always fit", async () => {
