@@ -26,6 +26,7 @@ export function progressLine(progress: SweepProgress, elapsedMs: number): string
   const sums = sumModels(progress.models);
   const parts = [`${formatCount(sums.done)}/${formatCount(sums.all)} done`];
   if (sums.failed > 0) parts.push(`${formatCount(sums.failed)} failed`);
+  if (sums.blocked > 0) parts.push(`${formatCount(sums.blocked)} blocked`);
   if (sums.running > 0) parts.push(`${sums.running} in flight`);
   if (sums.rate > 0)
     parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
@@ -34,6 +35,8 @@ export function progressLine(progress: SweepProgress, elapsedMs: number): string
 
 /** The table of models under way. */
 export function progressTable(progress: SweepProgress, columns: number): string {
+  const hasBlocked = progress.models.some((model) => model.states.blocked > 0);
+  const hasCost = progress.models.some((model) => model.costUsd !== null);
   const rows = progress.models.map((model) => {
     const counts = countModel(model);
     const left = counts.rate > 0 && counts.waiting > 0 ? formatDuration((counts.waiting / counts.rate) * 1000) : "";
@@ -46,9 +49,20 @@ export function progressTable(progress: SweepProgress, columns: number): string 
       formatCount(counts.waiting),
       counts.rate > 0 && counts.waiting > 0 ? counts.rate.toFixed(1) : "",
       left,
+      ...(hasBlocked ? [formatCount(model.states.blocked)] : []),
+      ...(hasCost ? [formatCost(model)] : []),
     ];
   });
-  return drawTable(["model", "", "done", "failed", "in flight", "waiting", "per s", "ETA"], rows, columns);
+  const heads = ["model", "", "done", "failed", "in flight", "waiting", "per s", "ETA"];
+  if (hasBlocked) heads.push("blocked");
+  if (hasCost) heads.push("cost");
+  return drawTable(heads, rows, columns);
+}
+
+/** What is known of a model's cost, and that there is more where some of its requests have no known price. */
+function formatCost({ costUsd, costUnknown }: ModelProgress): string {
+  if (costUsd === null) return costUnknown > 0 ? "unknown" : "";
+  return `$${Number(costUsd).toFixed(4)}${costUnknown > 0 ? " + unknown" : ""}`;
 }
 
 function terminalView(console: Console): ProgressView {
@@ -91,6 +105,7 @@ interface Counts {
   readonly all: number;
   readonly done: number;
   readonly failed: number;
+  readonly blocked: number;
   readonly running: number;
   readonly waiting: number;
   /** Finished per second over the last minute, or since the start where that is shorter. */
@@ -104,6 +119,7 @@ function countModel(model: ModelProgress): Counts {
     all: waiting + done + failed + cancelled + blocked,
     done,
     failed,
+    blocked,
     running,
     waiting,
     rate: model.finishedPerSecond,
@@ -116,11 +132,12 @@ function sumModels(models: readonly ModelProgress[]): Counts {
       all: sum.all + next.all,
       done: sum.done + next.done,
       failed: sum.failed + next.failed,
+      blocked: sum.blocked + next.blocked,
       running: sum.running + next.running,
       waiting: sum.waiting + next.waiting,
       rate: sum.rate + next.rate,
     }),
-    { all: 0, done: 0, failed: 0, running: 0, waiting: 0, rate: 0 },
+    { all: 0, done: 0, failed: 0, blocked: 0, running: 0, waiting: 0, rate: 0 },
   );
 }
 

@@ -59,8 +59,12 @@ export async function settleRequest(
   result: ChatResult,
   restMs: number,
 ): Promise<string | null> {
-  const { inputTokens, outputTokens } = result.usage;
-  await limiter.settle(lane, id, { inputTokens, outputTokens });
+  // What a 429 turned away has taken nothing from the vendor's bucket.
+  if (result.kind === "failure" && result.outcome === "rate_limited") await limiter.cancel(lane, id);
+  else {
+    const { inputTokens, outputTokens } = result.usage;
+    await limiter.settle(lane, id, { inputTokens, outputTokens });
+  }
   if (Object.keys(result.limits).length > 0) await limiter.learn(lane, result.limits);
   if (result.kind === "reply") return null;
   if (result.park !== null) {

@@ -107,17 +107,19 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   const reservationId = reservationIdOf(claim);
   let limiterMs: number | null = null;
   if (limiter !== null) {
-    const admission = await admitRequest(
-      { ...ports, limiter },
-      claim.lane,
-      {
-        id: reservationId,
-        inputTokens: trial.promptTokens,
-        outputTokens: Math.min(settings.expectedOutputTokens, claim.plan.maxTokens),
-        tenant: settings.tenant,
-        weight: 1,
+    const reservation = {
+      id: reservationId,
+      inputTokens: trial.promptTokens,
+      outputTokens: Math.min(settings.expectedOutputTokens, claim.plan.maxTokens),
+      tenant: settings.tenant,
+      weight: 1,
+    };
+    const admission = await admitRequest({ ...ports, limiter }, claim.lane, reservation, signal).catch(
+      async (error: unknown) => {
+        // Nothing was sent: a limiter out of reach must not look like a lost worker.
+        await ports.store.release(claim.trialId, claim.fence);
+        throw error;
       },
-      signal,
     );
     if (admission.kind !== "admitted") return turnAway(ports, claim, admission, signal);
     limiterMs = admission.limiterMs;

@@ -6,7 +6,7 @@ import { lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallum
 export interface LaneCatalog {
   /** Reads the specs again, and tells the limiter each lane's limits where they have changed. */
   readonly refresh: () => Promise<void>;
-  /** True where something limits the lane. */
+  /** True where the limiter is asked: something limits the lane, or its vendor may stop it (no credit, wrong key). */
   readonly isLimited: (lane: string) => boolean;
   readonly settingsOf: (claim: Claim) => Promise<ModelSettings>;
   /** Tells what a reply really took, for the next reservation's estimate. */
@@ -42,15 +42,17 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
     }
     for (const [lane, own] of merged) {
       if (JSON.stringify(limits.get(lane)) === JSON.stringify(own)) continue;
+      // Limits that are gone must leave the server too.
+      if (isShared(lane, own) || limits.has(lane)) await limiter.configure(lane, own);
       limits.set(lane, own);
-      if (Object.keys(own).length > 0) await limiter.configure(lane, own);
     }
   };
   return {
     refresh,
-    isLimited: (lane) => Object.keys(limits.get(lane) ?? {}).length > 0,
+    isLimited: (lane) => isShared(lane, limits.get(lane) ?? {}),
     settingsOf: async (claim) => {
-      if (!specs.has(claim.sweepId)) await refresh();
+      // A submission newer than the last look: nothing may go out before its limits are known.
+      if (!specs.has(claim.sweepId) || !limits.has(claim.lane)) await refresh();
       const spec = specs.get(claim.sweepId)?.spec;
       const model = spec?.models.find(({ alias }) => alias === claim.alias);
       return {
@@ -65,6 +67,11 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
       replyTokens.set(lane, before === undefined ? outputTokens : before + (outputTokens - before) * newShare);
     },
   };
+}
+
+/** The baselines' lanes cost nothing and never stop: without limits of the spec nobody is asked about them. */
+function isShared(lane: string, limits: LaneLimits): boolean {
+  return Object.keys(limits).length > 0 || !/^(?:rehearsal\.)?(?:lane\.)?sim\./.test(lane);
 }
 
 /** The limits of each lane: the provider's defaults, overridden by the spec. */

@@ -32,7 +32,10 @@ export interface WorkerStage {
     seeds: number,
     given?: {
       readonly tries?: number;
-      readonly models?: readonly (string | { readonly model: string; readonly params: object })[];
+      readonly models?: readonly (string | object)[];
+      readonly limits?: object;
+      readonly rehearsal?: boolean;
+      readonly name?: string;
     },
   ) => Promise<SweepRecord>;
   readonly work: (given: Partial<WorkerOptions>) => SolveWorker;
@@ -78,10 +81,12 @@ export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
     store,
     queue,
     sql,
-    submit: async (seeds, { tries = 4, models = ["sim/oracle"] } = {}) => {
+    submit: async (seeds, given = {}) => {
+      const { tries = 4, models = ["sim/oracle"], limits = {}, rehearsal = false, name = "stage" } = given;
       const text = JSON.stringify({
-        name: "stage",
+        name,
         models,
+        limits,
         seeds: [`1..${seeds}`],
         sizes: [5],
         groups: ["A"],
@@ -91,7 +96,7 @@ export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
       const { spec } = parseSpec(text, { fileName: "stage.json" });
       const provenance = { gitCommit: null, gitDirty: null, programVersion: "test", nodeVersion: process.version };
       const { signal } = new AbortController();
-      return (await submitSweep({ store, queue }, spec, { provenance, fresh: true, rehearsal: false, signal })).sweep;
+      return (await submitSweep({ store, queue }, spec, { provenance, fresh: true, rehearsal, signal })).sweep;
     },
     work: (given) => {
       const worker = startSolveWorker({

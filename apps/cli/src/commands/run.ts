@@ -32,7 +32,8 @@ export const addRunCommand: AddCommand = (program, console, register) => {
     .option("--json", "print the summary as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze run examples/baselines.yaml\n");
   register(command, async (path: string, options: RunOptions) => {
-    const spec = await readSpecFile(console, path);
+    const given = await readSpecFile(console, path);
+    const spec = options.rehearse ? { ...given, name: rehearsalName(given.name) } : given;
     if (!options.rehearse) requireKeys(console, spec);
     await using rehearsal = options.rehearse ? await openRehearsal() : null;
     const variables = { ...console.variables, ...rehearsal?.variables };
@@ -41,6 +42,12 @@ export const addRunCommand: AddCommand = (program, console, register) => {
     return await runSweep(console, rehearsal === null ? house : rehearsal.redirect(house), spec, options);
   });
 };
+
+/** A rehearsal is a sweep of its own: under the real one's name it would take the real cells out of their grid. */
+function rehearsalName(name: string): string {
+  // A sweep's name holds 80 characters at most.
+  return `${name.slice(0, 70)}-rehearsal`;
+}
 
 /** Runs one sweep in an open house and reports it; shared by `run` and the seed's own command line. */
 export async function runSweep(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { SweepProgress } from "@hallumaze/engine";
+import type { LaneUse, SweepProgress } from "@hallumaze/engine";
 import { type House, openHouse } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
@@ -38,25 +38,36 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
 async function showSweep(console: Console, house: House, sweepId: string, options: StatusOptions): Promise<ExitCode> {
   for (;;) {
     const progress = await house.store.progress(sweepId);
-    if (options.json) console.out(JSON.stringify({ ...progress, lanes: await laneDepths(house, progress) }));
-    else await printStatus(console, house, progress);
+    const lanes = await readLanes(house, progress);
+    if (options.json) console.out(JSON.stringify({ ...progress, lanes }));
+    else printStatus(console, progress, lanes);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
-    if (!options.watch || isFinished) return countState(progress, "failed") > 0 ? exitCodes.failedTrials : exitCodes.ok;
+    const missing = countState(progress, "failed") + countState(progress, "blocked");
+    if (!options.watch || isFinished) return missing > 0 ? exitCodes.failedTrials : exitCodes.ok;
     await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
   }
 }
 
-async function printStatus(console: Console, house: House, progress: SweepProgress): Promise<void> {
+function printStatus(console: Console, progress: SweepProgress, lanes: readonly LaneState[]): void {
   console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs));
   console.out(progressTable(progress, console.columns()));
   const outcomes = progress.models.flatMap((model) =>
     Object.entries(model.outcomes).map(([outcome, count]) => [model.alias, outcome, formatCount(count)]),
   );
   if (outcomes.length > 0) console.out(`\n${drawTable(["model", "outcome", "trials"], outcomes, console.columns())}`);
-  const lanes = (await laneDepths(house, progress)).filter((lane) => lane.waiting + lane.active + lane.delayed > 0);
-  if (lanes.length > 0) {
-    const rows = lanes.map((lane) => [lane.lane, ...[lane.waiting, lane.active, lane.delayed].map(formatCount)]);
-    console.out(`\n${drawTable(["lane", "waiting", "active", "delayed"], rows, console.columns())}`);
+  const shown = lanes.filter(
+    (lane) => lane.waiting + lane.active + lane.delayed > 0 || lane.use?.parked || (lane.use?.granted ?? 0) > 0,
+  );
+  if (shown.length > 0) {
+    const heads = ["lane", "waiting", "active", "delayed", "limits in force", "used"];
+    console.out(`\n${drawTable(heads, shown.map(laneCells), console.columns())}`);
+  }
+  for (const { lane, use } of lanes) {
+    if (!use?.parked) continue;
+    const { reason, resumesAtMs } = use.parked;
+    const until = resumesAtMs === null ? "until it is resumed" : `until ${new Date(resumesAtMs).toISOString()}`;
+    console.out(`${lane} is parked ${until}: ${singleLine(reason)}`);
+    console.out(`  go on with: hallumaze resume ${progress.sweep.name}`);
   }
   for (const failure of progress.failures) {
     console.out(`${failure.count} × ${failure.outcome} (${failure.alias}): ${singleLine(failure.firstMessage)}`);
@@ -66,7 +77,28 @@ async function printStatus(console: Console, house: House, progress: SweepProgre
   if (progress.lateDuplicates > 0) console.out(`${formatCount(progress.lateDuplicates)} late replies archived`);
 }
 
-async function laneDepths(house: House, progress: SweepProgress) {
+/** What the queue holds of a lane, and what its limits are and took. */
+interface LaneState {
+  readonly lane: string;
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly use: LaneUse | null;
+}
+
+async function readLanes(house: House, progress: SweepProgress): Promise<readonly LaneState[]> {
   const lanes = [...new Set(progress.models.map((model) => model.lane))];
-  return Promise.all(lanes.map(async (lane) => ({ lane, ...(await house.queue.depth(lane)) })));
+  const uses = new Map((await house.limiter.use(lanes)).map((use) => [use.lane, use]));
+  return Promise.all(
+    lanes.map(async (lane) => ({ lane, ...(await house.queue.depth(lane)), use: uses.get(lane) ?? null })),
+  );
+}
+
+function laneCells({ lane, waiting, active, delayed, use }: LaneState): readonly string[] {
+  const limits = Object.entries(use?.effective ?? {}).map(
+    ([name, value]) => `${name} ${formatCount(Math.round(value))}`,
+  );
+  const share = use?.utilisation ?? null;
+  const used = share === null ? "" : `${Math.round(share * 100)} %${use?.binding ? ` of ${use.binding}` : ""}`;
+  return [lane, ...[waiting, active, delayed].map(formatCount), limits.join(", "), used];
 }
