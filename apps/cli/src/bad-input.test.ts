@@ -59,6 +59,18 @@ describe("a spec that cannot run ends with exit 2, a message that names place an
   });
 });
 
+describe("a spec whose keys are missing", () => {
+  it("names every variable at once, ends with exit 2, and nothing is written or opened", async () => {
+    const models =
+      "[openai/gpt-4o, anthropic/claude-sonnet-4-6, {model: openai/x, baseUrl: 'http://127.0.0.1:9/v1', keyEnv: MY_KEY}]";
+    const folder = folderWith(good.replace("[sim/oracle]", models));
+    const held = await runHeld(["run", "sweep.yaml"], { folder, variables: { OPENAI_API_KEY: "  " } });
+    expect([held.code, held.out, held.openedHouse]).toEqual([2, "", false]);
+    expect(held.err).toContain("set ANTHROPIC_API_KEY, MY_KEY, OPENAI_API_KEY in the environment");
+    expect(await readdir(folder)).toEqual(["sweep.yaml"]);
+  });
+});
+
 describe("words that no command takes end with exit 2", () => {
   it.each([
     ["an unknown command", ["runn", "sweep.yaml"], /unknown command "runn"; did you mean "run"/],

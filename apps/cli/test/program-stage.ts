@@ -46,6 +46,7 @@ export interface Spec {
   readonly sizes?: readonly number[];
   readonly mirage?: readonly boolean[];
   readonly retries?: { readonly tries: number };
+  readonly limits?: object;
 }
 
 /** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. */
@@ -153,7 +154,8 @@ function describeProgram(child: ChildProcess): Program {
 function withoutOurs(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(variables).filter(
-      ([name]) => !/^(HALLUMAZE_|DATABASE_URL$|REDIS_URL$|NODE_OPTIONS$|VITEST)/.test(name),
+      ([name]) =>
+        !/^(HALLUMAZE_|DATABASE_URL$|REDIS_URL$|NODE_OPTIONS$|VITEST|(ANTHROPIC|OPENAI|GOOGLE|DEEPSEEK)_)/.test(name),
     ),
   );
 }
@@ -174,6 +176,7 @@ export interface Books {
 
 /** A bystander's look at the database. */
 export interface Ledger extends AsyncDisposable {
+  readonly url: string;
   readonly sql: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
   readonly books: (sweep: string) => Promise<Books>;
   readonly count: (condition: string) => Promise<number>;
@@ -196,6 +199,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     return row?.count ?? 0;
   };
   return {
+    url,
     sql,
     count,
     books: (sweep) => readBooks(sql, sweep),

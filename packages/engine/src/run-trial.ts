@@ -205,7 +205,9 @@ function judgeResult(ports: TrialPorts, claim: Claim, trial: PreparedTrial, resu
 }
 
 function judgeFailure(ports: TrialPorts, claim: Claim, failure: RecordedFailure): TrialEnd {
-  return decideFailure({ ...failure, retryAfterMs: null }, claim, ports.retry, ports.fraction());
+  // Whether the lost run had parked the lane is not known: the trial waits, and asks again where it had not.
+  const park = parkingOutcomes.includes(failure.outcome);
+  return decideFailure({ ...failure, retryAfterMs: null, park }, claim, ports.retry, ports.fraction());
 }
 
 type ReceivedReply = Pick<RecordedReply, "text" | "finishReason" | "inputTokens">;

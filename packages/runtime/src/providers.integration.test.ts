@@ -73,6 +73,24 @@ describe("what a vendor refuses", () => {
   });
 });
 
+describe("a worker that dies between a refusal's record and the end of its try", () => {
+  it("leaves a trial that waits for its lane, not one that failed", async () => {
+    const stage = await openProviderStage({ script: [{ fail: "auth" }] });
+    await stage.submit(1, { models: [openai] });
+    const [trial] = await stage.sql<{ trialId: string; generation: number }>(
+      `SELECT id::text AS "trialId", generation FROM trials`,
+    );
+    if (trial === undefined) throw new Error("no trial");
+    const dying = { ...stage.store, endTry: () => Promise.reject(new Error("the process is gone")) };
+    const lost = runTrial(trialPorts(dying, stage.providers, "host/1/1"), trial, never);
+    await expect(lost).rejects.toThrow("the process is gone");
+    await stage.sql("UPDATE trials SET lease_until = now() - interval '1 s'");
+    await runTrial(trialPorts(stage.store, stage.providers, "host/2/1"), trial, never);
+    expect(stage.mock.counts().requests).toBe(1);
+    expect(await statesByLane(stage)).toMatchObject([{ state: "blocked", outcome: "auth" }]);
+  });
+});
+
 describe("a 429", () => {
   it("with a wait, twice, then a reply: answered, never earlier than asked, one row (T1)", async () => {
     const rule = { nth: { to: 2 }, fail: { kind: "rate_limited", retryAfterMs: 1000 } } as const;
@@ -221,7 +239,7 @@ describe.each([["PostgreSQL"], ...(redis ? [["Redis"]] : [])])("limits on %s", (
   };
 
   it("of concurrency hold at the server for each lane, over two workers (T11)", async () => {
-    const stage = await open({ latency: { baseMs: 60 } });
+    const stage = await open({ latency: { baseMs: 400 } });
     const limits = {
       [openai]: { rpm: 1e6, tpm: 1e9, concurrency: 2 },
       "google/gemini-2.5-flash": { rpm: 1e6, inputTpm: 1e9, concurrency: 5 },
