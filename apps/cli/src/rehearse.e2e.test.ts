@@ -154,8 +154,8 @@ async function redisDump(url: string): Promise<string> {
   try {
     await redis.config("SET", "rdbcompression", "no");
     await redis.save();
-    const [, folder = ""] = (await redis.config("GET", "dir")) as string[];
-    const [, file = ""] = (await redis.config("GET", "dbfilename")) as string[];
+    const [, folder = ""] = await redis.config("GET", "dir");
+    const [, file = ""] = await redis.config("GET", "dbfilename");
     return readFileSync(join(folder, file), "latin1");
   } finally {
     redis.disconnect();

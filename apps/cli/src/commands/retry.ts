@@ -77,7 +77,7 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
     .argument("<sweep>", "name of the sweep")
     .option("--lanes <lanes>", "only these lanes", list)
     .option("--json", "print the report as JSON")
-    .addHelpText("after", "\nExample:\n  $ hallumaze resume overnight && hallumaze run overnight.yaml\n");
+    .addHelpText("after", "\nExample:\n  $ hallumaze resume overnight && hallumaze run examples/overnight.yaml\n");
   register(command, async (name: string, options: { readonly lanes?: readonly string[]; readonly json?: boolean }) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
