@@ -74,7 +74,7 @@ describe("a rehearsal", () => {
     const { stage, ledger, mock } = await open();
     const withoutKeys = openStage({ DATABASE_URL: ledger.url });
     closing.push(() => withoutKeys.clear());
-    const grid = { models: [openai, "sim/oracle"], seeds: ["1..5"], limits };
+    const grid = { models: [openai, "sim/oracle"], seeds: ["1..5"], limits: { [openai]: limits[openai] } };
     expect(await stage.run(["run", stage.spec("pair", grid), "--json"])).toMatchObject({ code: 0 });
     expect(mock.counts().requests).toBe(5);
 
