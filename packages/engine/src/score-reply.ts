@@ -60,6 +60,9 @@ function summary(analysis: ReplyAnalysis) {
     claims: reading.claims.map(({ kind, at, seenAtStep }) => ({ kind, at, seenAtStep })),
     selfReport: reading.selfReport,
     templateEchoes: reading.templateEchoes,
+    confidenceLog: reading.attempts.flatMap(({ index, confidence: stated }, at) =>
+      stated === null ? [] : [{ step: index ?? at + 1, confidence: stated }],
+    ),
     walk: summariseWalk(walk),
     confidence,
     patterns,

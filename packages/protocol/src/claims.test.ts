@@ -21,6 +21,7 @@ describe("a claim on a protocol line", () => {
     "DEAD_END at (2,1) — no way forward, 더 이상 갈 곳이 없음",
     "(2,1)에서 DEAD_END — backtracking",
     "막다른 길 (2,1) — 되돌아감",
+    "| STEP | 위치 | 방향 |\n|---|---|---|\n| - | DEAD_END at (2,1) | backtracking |",
     '{"event": "DEAD_END", "at": [2,1]}',
   ])("says where a dead end is: %j", (text) => {
     expect(read(text).claims).toEqual([

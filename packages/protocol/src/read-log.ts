@@ -318,6 +318,9 @@ function addRecord(log: Log, values: ReadonlyMap<Role, string>, line: Line): voi
   else if (draft.found) addStep(log, digits === undefined ? null : Number(digits), draft, [line.start, line.end]);
 }
 
+/** What a step's cell of a table holds: its number, not a claim that stands there (`DEAD_END at (2,0)`). */
+const rowNumber = /^\s{0,4}(?:steps?|스텝|단계)?\s{0,2}[#(]?\s{0,2}\d{1,9}\D{0,8}$/i;
+
 /** Reads a table's heading or, below one that names a step and a place, a row. */
 function readRow(log: Log, line: Line, table: { columns: readonly (Role | null)[] | null }): boolean {
   const fields = line.text.replace(/\|\s*$/, "").split("|");
@@ -326,7 +329,7 @@ function readRow(log: Log, line: Line, table: { columns: readonly (Role | null)[
     table.columns = columns;
     return true;
   }
-  if (table.columns === null || !/\d/.test(fields[table.columns.indexOf("step")] ?? "")) return false;
+  if (table.columns === null || !rowNumber.test(fields[table.columns.indexOf("step")] ?? "")) return false;
   const values = new Map<Role, string>();
   for (const [index, role] of table.columns.entries()) {
     if (role !== null && !values.has(role)) values.set(role, (fields[index] ?? "").trim());

@@ -227,7 +227,7 @@ describe("reading anything", () => {
       const path = cut.finalPath ?? [];
       expect(path).toEqual((whole.finalPath ?? []).slice(0, path.length));
     }
-  });
+  }, 30_000);
 
   it("never throws on any text, and keeps every number in its range", () => {
     const pieces = fc.constantFrom(

@@ -108,10 +108,12 @@ function depthOf(text: string): number {
 function addLine(lines: Line[], raw: string, start: number): void {
   const normal = normaliseLine(raw);
   const prefix = readPrefix(normal);
-  const text = normal.slice(prefix.length).trimEnd().replace(beforeStep, "");
+  const own = normal.slice(prefix.length).trimEnd();
+  // Most lines begin with their label: those need no closer look.
+  const text = /^s/i.test(own) || !/step|스텝/i.test(own.slice(0, 32)) ? own : own.replace(beforeStep, "");
   // What is nothing but signs is a rule or a fence, unless nothing at all was there.
   const ruled = text === "" ? raw.trim() !== "" && normal.trim() !== "" : ruling.test(text);
-  if (fence.test(raw)) {
+  if ((raw.includes("```") || raw.includes("~~~")) && fence.test(raw)) {
     lines.push({ ...blank, ruled: true, start, end: start + raw.length });
     return;
   }

@@ -1,4 +1,4 @@
-import { runTrial } from "@hallumaze/engine";
+import { type LimiterPort, runTrial } from "@hallumaze/engine";
 import type { Rule } from "@hallumaze/mock-providers";
 import { costOf } from "@hallumaze/providers";
 import { createRedis, findRedis } from "@hallumaze/testkit";
@@ -70,6 +70,39 @@ describe("what a vendor refuses", () => {
     }, 5000);
     expect(stage.mock.counts().requests).toBeLessThanOrEqual(4);
     expect(await stage.books()).toMatchObject({ states: { blocked: 20 } });
+  });
+});
+
+describe("a lane that is stopped for a time", () => {
+  it("goes on by itself when its time has come", async () => {
+    const fail = { kind: "daily_quota", retryAfterMs: 1500, retryAfterForm: "seconds" } as const;
+    const stage = await openProviderStage({ script: [{ nth: { to: 2 }, fail }] });
+    await stage.submit(8, { models: [openai], limits: { [openai]: wide } });
+    stage.workPaced({ concurrency: 2 });
+    await stage.mock.until(({ requests }) => requests >= 1);
+    await stage.reach("blocked", 1);
+    await stage.reach("done", 8);
+    expect(stage.mock.counts().requests).toBeLessThanOrEqual(10);
+  });
+});
+
+describe("a limiter out of reach", () => {
+  it("costs a trial nothing but time: no try, no lost worker, no request", async () => {
+    const stage = await openProviderStage();
+    await stage.submit(2, { models: [openai], limits: { [openai]: wide }, tries: 1 });
+    let refused = 0;
+    const limiter: LimiterPort = {
+      ...stage.limiter,
+      reserve: async (lane, request) => {
+        if (refused >= 6) return stage.limiter.reserve(lane, request);
+        refused += 1;
+        throw new Error("the server is away");
+      },
+    };
+    stage.workPaced({ limiter, times: { ...shortTimes, leaseMs: 60_000 } });
+    await stage.reach("done", 2);
+    expect(stage.mock.counts().requests).toBe(2);
+    expect(await stage.sql("SELECT DISTINCT tries, losses FROM trials")).toEqual([{ tries: 1, losses: 0 }]);
   });
 });
 

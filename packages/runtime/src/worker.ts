@@ -83,7 +83,10 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const catalog = openLaneCatalog(options.store, options.limiter);
   const ports = trialPorts(options, times, claims, catalog);
 
+  let isRepaired = false;
   const discover = async (): Promise<void> => {
+    // Not before the first repair: it must not meet trials that this process has just begun.
+    if (!isRepaired) return;
     // Also follows limits that a new submission has changed.
     await catalog.refresh();
     for (const { lane } of await options.store.listOpenLanes(null)) {
@@ -125,6 +128,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
       }
       const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
       if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
+      isRepaired = true;
       await resumeLanes(options);
     } catch (error) {
       isAfterOutage = true;
@@ -134,7 +138,13 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
 
   const loops = [
     repeat(repair, times.reconcileEveryMs, stop.signal, options.logger, "reconcile"),
-    repeat(discover, times.discoverEveryMs, stop.signal, options.logger, "discover lanes"),
+    repeat(
+      discover,
+      () => (isRepaired ? times.discoverEveryMs : untilRepairedMs),
+      stop.signal,
+      options.logger,
+      "discover lanes",
+    ),
     repeat(renew, Math.floor(times.leaseMs / 3), stop.signal, options.logger, "renew claims", true),
   ];
   const broken = Promise.race(loops);
@@ -181,6 +191,8 @@ function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {
 }
 
 const pingTimeoutMs = 10_000;
+/** How often a starting worker looks whether the first repair is over. */
+const untilRepairedMs = 20;
 
 /** How often in a row a loop may fail before the worker gives up: with the back-off about two minutes. */
 const failuresAllowed = 12;
@@ -188,14 +200,15 @@ const failuresAllowed = 12;
 /** Runs `work` again and again; never resolves, rejects when it fails too often in a row. */
 async function repeat(
   work: () => Promise<void>,
-  everyMs: number,
+  every: number | (() => number),
   signal: AbortSignal,
   logger: Logger,
   name: string,
   waitFirst = false,
 ): Promise<never> {
   let failures = 0;
-  if (waitFirst) await pause(everyMs, signal);
+  const periodMs = (): number => (typeof every === "number" ? every : every());
+  if (waitFirst) await pause(periodMs(), signal);
   while (!signal.aborted) {
     try {
       await work();
@@ -205,7 +218,7 @@ async function repeat(
       logger.error({ err: error, failures }, `${name} failed`);
       if (failures >= failuresAllowed) throw error;
     }
-    await pause(failures === 0 ? everyMs : Math.min(everyMs * 2 ** failures, 15_000), signal);
+    await pause(failures === 0 ? periodMs() : Math.min(periodMs() * 2 ** failures, 15_000), signal);
   }
   return new Promise<never>(() => undefined);
 }

@@ -130,7 +130,8 @@ export function parseSeedConfig(text: string, fileName: string): SeedConfig {
     providers: providers.map(({ provider, model }) => ({ provider, model: model ?? null })),
     keys: providers.flatMap(({ provider, api_key }) => {
       const apiKey = api_key?.trim() ?? "";
-      return apiKey === "" ? [] : [{ provider, apiKey }];
+      // A text with spaces is the example file's remark, no key.
+      return apiKey === "" || /\s/.test(apiKey) ? [] : [{ provider, apiKey }];
     }),
   };
 }

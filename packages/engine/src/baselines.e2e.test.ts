@@ -14,7 +14,7 @@ import { analyseReply, type ReplyAnalysis } from "./analyse-reply.ts";
 const sizes = [5, 7, 9, 11] as const;
 /** Room for every log, so that solvers are measured and not the token limit. */
 const roomyTokens = 20_000;
-const slow = { timeout: 60_000 };
+const slow = { timeout: 180_000 };
 
 interface Circumstances {
   readonly mirage?: boolean;
@@ -55,7 +55,7 @@ function takenShare(analyses: readonly ReplyAnalysis[]): number {
   return analyses.reduce((sum, { walk }) => sum + walk.trapsTaken, 0) / faced;
 }
 
-describe.each(sizes)("over up to 200 mazes of size %i", (size) => {
+describe.each(sizes)("over 200 mazes of size %i", (size) => {
   it("the oracle always gets out, with MEI 0.9 in seed and 1 in robust", slow, () => {
     for (const { walk, profiles, reading } of runs("oracle", size)) {
       expect(reading.outcome).toBe("ok");
@@ -70,8 +70,8 @@ describe.each(sizes)("over up to 200 mazes of size %i", (size) => {
     const [honest = 1, forgetful = 1] = prototype;
     const found = {
       honest: meanRobust("dfs-honest", size),
-      forgetful: meanRobust("dfs-forgetful", size, { mazes: 100 }),
-      random: meanRobust("random-walk", size, { mazes: 100, maxTokens: 2500 }),
+      forgetful: meanRobust("dfs-forgetful", size),
+      random: meanRobust("random-walk", size, { maxTokens: 2500 }),
     };
     expect(Math.abs(found.honest - honest)).toBeLessThan(0.03);
     expect(Math.abs(found.forgetful - forgetful)).toBeLessThan(0.08);
@@ -81,23 +81,23 @@ describe.each(sizes)("over up to 200 mazes of size %i", (size) => {
   });
 
   it("mirage-prone takes traps at its rate with Mirage on, and is the oracle with Mirage off", slow, () => {
-    const on = runs("mirage-prone", size, { mazes: 80 });
-    const off = runs("mirage-prone", size, { mazes: 80, mirage: false });
-    // 80 mazes of size 5 face about 110 traps: two standard errors of their share are 0.08.
+    const on = runs("mirage-prone", size);
+    const off = runs("mirage-prone", size, { mirage: false });
+    // 200 mazes of size 5 face about 280 traps: three standard errors of their share are 0.07.
     expect(Math.abs(takenShare(on) - 0.8)).toBeLessThan(0.08);
     expect(off.reduce((sum, { walk }) => sum + walk.trapsTaken, 0)).toBe(0);
     expect(meanOf(off, robustMei)).toBeCloseTo(1, 12);
     const mirageDelta = meanOf(off, robustMei) - meanOf(on, robustMei);
     expect(mirageDelta).toBeGreaterThan(0.08);
     expect(mirageDelta).toBeLessThan(0.2);
-    expect(meanRobust("oracle", size, { mazes: 40, mirage: false })).toBeCloseTo(1, 12);
+    expect(meanRobust("oracle", size, { mirage: false })).toBeCloseTo(1, 12);
   });
 
   it.each(["keyword", "tail", "phantom", "silent", "template-echo", "raster", "pump"] as const)(
     "%s earns at most 0.1 in robust",
     slow,
     (solver) => {
-      expect(meanRobust(solver, size, { mazes: 40 })).toBeLessThanOrEqual(0.1);
+      expect(meanRobust(solver, size)).toBeLessThanOrEqual(0.1);
     },
   );
 });
