@@ -96,6 +96,24 @@ describe("a rehearsal", () => {
   });
 });
 
+describe("a rehearsal of a spec with servers and key variables of its own", () => {
+  it("reaches none of them and needs none of the keys", async () => {
+    const { ledger } = await open();
+    const stage = openStage({ DATABASE_URL: ledger.url });
+    closing.push(() => stage.clear());
+    const spec = stage.spec("own", {
+      models: [
+        { model: "openai/local", as: "local", baseUrl: "http://127.0.0.1:9/v1", keyEnv: "MY_KEY" },
+        { model: openai, as: "keyed", keyEnv: "MY_KEY" },
+      ],
+      seeds: ["1..2"],
+      limits: { [openai]: limits[openai] },
+    });
+    expect(await stage.run(["run", spec, "--rehearse", "--json"])).toMatchObject({ code: 0 });
+    expect((await ledger.books("own-rehearsal")).states).toEqual({ done: 4 });
+  });
+});
+
 describe("mock-providers", () => {
   it("serves a run in another process by the variables that it prints, until it is told to stop", async () => {
     const { stage } = await open();
