@@ -41,7 +41,7 @@ export interface Stage {
 
 /** The parts of a spec that these tests vary; groups, mirage and language are fixed. */
 export interface Spec {
-  readonly models: readonly (string | ({ readonly model: string } & object))[];
+  readonly models: readonly (string | { readonly model: string; readonly [more: string]: unknown })[];
   readonly seeds: readonly (number | string)[];
   readonly sizes?: readonly number[];
   readonly mirage?: readonly boolean[];

@@ -62,11 +62,12 @@ export async function openRehearsal(): Promise<Rehearsal> {
       ...house,
       provider: {
         ...house.provider,
-        complete: (request, signal) =>
-          house.provider.complete(
-            request.baseUrl === null ? request : { ...request, baseUrl: compatibleBaseUrl, keyEnv: null },
-            signal,
-          ),
+        complete: (request, signal) => {
+          // Neither a server nor a key of the spec's own takes part: a real key must not travel in a rehearsal.
+          const isCompatible = request.provider === "openai" && request.baseUrl !== null;
+          const baseUrl = isCompatible ? compatibleBaseUrl : null;
+          return house.provider.complete({ ...request, baseUrl, keyEnv: null }, signal);
+        },
       },
     }),
     [Symbol.asyncDispose]: () => server.close(),
