@@ -7,11 +7,37 @@ export class UsageError extends HalluMazeError {
   }
 }
 
+/** What the file system says, in plain words, by its code. */
+const fileReasons: Readonly<Record<string, string>> = {
+  EACCES: "no permission",
+  EPERM: "no permission",
+  EROFS: "the file system is read-only",
+  ENOENT: "a folder on the way does not exist",
+  ENOTDIR: "a file stands where a folder is needed",
+  EISDIR: "it is a folder",
+  ENOSPC: "the disk is full",
+  ENAMETOOLONG: "the name is too long",
+  EEXIST: "a file stands in the way",
+};
+
 /** Puts an error into plain words: an expected one by its message, an unexpected one with where it happened. */
 export function explainError(error: unknown): string {
   if (error instanceof HalluMazeError) return error.message;
+  if (error instanceof Error && error.name === "ExitPromptError") return "No answer came: nothing was done.";
+  const suppressed = bothOf(error);
+  if (suppressed !== null)
+    return `${explainError(suppressed.first)}\n(while closing: ${explainError(suppressed.second)})`;
   if (error instanceof Error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    const reason = code === undefined ? undefined : fileReasons[code];
+    if (reason !== undefined && path !== undefined) return `cannot use ${path}: ${reason} (${code}).`;
     return `Unexpected error, a defect of this program: ${error.stack ?? error.message}`;
   }
   return `Unexpected error: ${String(error)}`;
+}
+
+/** A SuppressedError holds what went wrong and what then went wrong in closing; null for any other error. */
+function bothOf(error: unknown): { readonly first: unknown; readonly second: unknown } | null {
+  if (!(error instanceof Error) || !("suppressed" in error) || !("error" in error)) return null;
+  return { first: error.suppressed, second: error.error };
 }

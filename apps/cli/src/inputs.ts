@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
@@ -11,8 +11,8 @@ import { closest } from "fastest-levenshtein";
 import type { Console } from "./console.ts";
 import { UsageError } from "./errors.ts";
 
-/** Bytes of a spec that are read at most; parseSpec says what is wrong with a longer one. */
-const readLimitBytes = 8 * 1024 * 1024;
+/** Bytes that are read at most: no spec and no reply is longer. */
+const readLimitBytes = 64 * 1024 * 1024;
 
 /** The baseline solvers and their parameters, as a spec is checked against them. */
 export const solverRules: SolverRules = new Map(
@@ -61,16 +61,14 @@ export function requireKeys(console: Pick<Console, "variables">, spec: SweepSpec
 /** Reads a text file; a missing or unreadable one is a usage error that names it. */
 export async function readText(absolutePath: string, shownPath: string): Promise<string> {
   try {
-    const file = await open(absolutePath, "r");
-    try {
-      const { size } = await file.stat();
-      const buffer = Buffer.alloc(Math.min(Math.max(size, 0), readLimitBytes));
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-      return buffer.toString("utf8", 0, bytesRead);
-    } finally {
-      await file.close();
+    // A pipe has no size to trust: read to the end.
+    const bytes = await readFile(absolutePath);
+    if (bytes.length > readLimitBytes) {
+      throw new UsageError(`${shownPath} has ${bytes.length} bytes; at most ${readLimitBytes} are read.`);
     }
+    return bytes.toString("utf8");
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : String(code);
     throw new UsageError(`cannot read ${shownPath}: ${reason}. Give the path of a file.`);
@@ -87,7 +85,8 @@ export async function findSweep(
   const names = (await store.listSweeps()).map((known) => known.name);
   if (names.length === 0)
     throw new UsageError(
-      `there is no sweep "${name}": this database holds none yet. Start one with: hallumaze run SPEC`,
+      `there is no sweep "${name}": this database holds none yet. Start one with hallumaze run SPEC; ` +
+        "data of another folder is reached with HALLUMAZE_HOME.",
     );
   throw new UsageError(
     `there is no sweep "${name}"; the nearest is "${closest(name, names)}". hallumaze status lists all.`,

@@ -10,7 +10,9 @@ const interrupt = new AbortController();
 
 function onSignal(name: NodeJS.Signals): void {
   if (interrupt.signal.aborted) {
-    process.stderr.write(`${name} again: stopping at once. The same command resumes.\n`);
+    process.stderr.write(
+      `${name} again: stopping at once. The same command resumes; an embedded database stays up until it has.\n`,
+    );
     process.exit(exitCodes.interrupted);
   }
   interrupt.abort(new Error(name));
@@ -18,10 +20,18 @@ function onSignal(name: NodeJS.Signals): void {
 
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
-// A reader that goes away early (`| head`) is no error: the command goes on without it, its files are still written.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-});
+// A closed terminal or a dropped connection: drain as well; what is written then goes nowhere.
+process.on("SIGHUP", onSignal);
+// What can no longer be written must not end the work: trials under way are paid for. A reader that went away (`| head`)
+// is no error; a full disk below a log is, and is told at the end.
+const output: { lost: string | null } = { lost: null };
+
+function onOutputError(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE" && error.code !== "EIO") output.lost ??= error.code ?? error.message;
+}
+
+process.stdout.on("error", onOutputError);
+process.stderr.on("error", onOutputError);
 
 let logger: ReturnType<typeof openLogger> | null = null;
 
@@ -42,4 +52,6 @@ const terminal: Console = {
   now: Date.now,
 };
 
-process.exitCode = await runProgram(process.argv.slice(2), terminal);
+const code = await runProgram(process.argv.slice(2), terminal);
+if (output.lost !== null) terminal.err(`output was lost (${output.lost}); the command itself went on to its end`);
+process.exitCode = output.lost === null ? code : Math.max(code, exitCodes.unexpected);

@@ -28,7 +28,7 @@ export function progressLine(progress: SweepProgress, elapsedMs: number): string
   if (sums.failed > 0) parts.push(`${formatCount(sums.failed)} failed`);
   if (sums.blocked > 0) parts.push(`${formatCount(sums.blocked)} blocked`);
   if (sums.running > 0) parts.push(`${sums.running} in flight`);
-  if (sums.rate > 0)
+  if (sums.rate > 0 && sums.waiting > 0)
     parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
   return `${progress.sweep.name}: ${parts.join(", ")} (${formatDuration(elapsedMs)})`;
 }

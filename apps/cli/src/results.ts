@@ -1,10 +1,11 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { constants, createWriteStream } from "node:fs";
+import { access, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
+import { sha256Hex } from "@hallumaze/foundation";
 import {
   drawTable,
   type IntervalFigure,
@@ -47,8 +48,7 @@ export async function writeResults(
   sweep: SweepRecord,
   folder: string,
 ): Promise<Results> {
-  const target = resolve(console.workingFolder, folder, fileName(sweep.name));
-  await mkdir(target, { recursive: true });
+  const target = await openResultsFolder(console, sweep.name, folder);
   const rows = await rankSweep(store, sweep);
   await writeWhole(join(target, "leaderboard.json"), [
     `${JSON.stringify({ sweep: sweep.name, models: rows }, null, 2)}\n`,
@@ -59,6 +59,13 @@ export async function writeResults(
   const shown = relative(console.workingFolder, target) || ".";
   const files = ["leaderboard.md", "leaderboard.json", "trials.csv", "trials.jsonl"];
   return { rows, folder: shown, summary: { folder: shown, files, models: rows } };
+}
+
+/** Makes the folder of a sweep's tables, so that a wrong place is known before the sweep has run. Gives its path. */
+export async function openResultsFolder(console: Console, sweepName: string, folder: string): Promise<string> {
+  const target = resolve(console.workingFolder, folder, fileName(sweepName));
+  await mkdir(target, { recursive: true });
+  return target;
 }
 
 /** Prints the ranked table, as many columns of it as the terminal holds, and where the files are. */
@@ -74,20 +81,36 @@ export function printLeaderboard(console: Console, results: Results): void {
   );
   console.out("");
   console.out(
-    "ranked by robust MEI; intervals are 95 %; n is answered/planned; SR by Wilson, MEI by mazes (bootstrap)",
+    "ranked by robust MEI; intervals are 95 % (SR by Wilson, MEI by mazes); n is answered/planned; CE, HC, BT as in seed",
   );
   console.out(`files: ${results.summary.files.map((file) => join(results.folder, file)).join("  ")}`);
 }
 
-/** Writes chunks to a file beside the target and renames it: a reader never sees half a file. */
+/**
+ * Writes chunks to a file beside the target and renames it: a reader never sees half a file. Makes missing folders. A
+ * target that is no regular file (a pipe, a device) is written straight into; a link leads to what it names.
+ */
 export async function writeWhole(path: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
-  const draft = `${path}.${process.pid}.part`;
-  await pipeline(Readable.from(chunks), createWriteStream(draft));
-  await rename(draft, path);
+  const existing = await stat(path).catch(() => null);
+  if (existing !== null && !existing.isFile() && !existing.isDirectory()) {
+    await pipeline(Readable.from(chunks), createWriteStream(path));
+    return;
+  }
+  if (existing !== null) await access(path, constants.W_OK);
+  const target = existing === null ? path : await realpath(path);
+  await mkdir(dirname(target), { recursive: true });
+  const draft = `${target}.${process.pid}.part`;
+  try {
+    await pipeline(Readable.from(chunks), createWriteStream(draft, existing === null ? {} : { mode: existing.mode }));
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 /** Width from which a terminal holds every column of the leaderboard. */
-const wideColumns = 145;
+const wideColumns = 160;
 
 interface Column {
   readonly head: string;
@@ -106,12 +129,12 @@ const columns: readonly Column[] = [
   { head: "SR", isEssential: true, cell: (row) => withInterval(row.sr) },
   { head: "MEI robust", isEssential: true, cell: (row) => withInterval(row.meiRobust) },
   { head: "MEI seed", isEssential: true, cell: (row) => withInterval(row.meiSeed) },
-  { head: "HRR", isEssential: false, cell: (row) => number(row.all.hrr.mean) },
+  { head: "HRR seed", isEssential: false, cell: (row) => number(row.all.hrr.mean) },
   { head: "CE", isEssential: true, cell: (row) => number(row.all.ce.mean) },
-  { head: "BRS", isEssential: false, cell: (row) => number(row.all.brs.mean) },
+  { head: "BRS seed", isEssential: false, cell: (row) => number(row.all.brs.mean) },
   { head: "HC", isEssential: false, cell: (row) => number(row.all.hc.mean) },
   { head: "BT", isEssential: false, cell: (row) => number(row.all.bt.mean) },
-  { head: "Score", isEssential: false, cell: (row) => number(row.all.score.mean) },
+  { head: "Score seed", isEssential: false, cell: (row) => number(row.all.score.mean) },
   { head: "no answer", isEssential: false, cell: (row) => String(row.nonAnswers) },
   { head: "cut", isEssential: false, cell: (row) => String(row.cutOffs) },
 ];
@@ -139,6 +162,10 @@ function number(value: number | null): string {
 }
 
 function fileName(name: string): string {
-  const safe = name.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^\.+/, "");
-  return safe === "" ? "sweep" : safe;
+  const safe = name
+    .replace(/[^\p{L}\p{N}._-]+/gu, "-")
+    .replace(/^\.+|\.+$/g, "")
+    .slice(0, 80);
+  // Names that differ only in what a file name cannot hold must not share a folder.
+  return safe === name ? safe : `${safe}-${sha256Hex(name).slice(0, 8)}`;
 }

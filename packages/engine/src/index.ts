@@ -1,7 +1,7 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
 export { EngineError } from "./errors.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
-export type { FailureOutcome, Outcome, TrialState } from "./outcomes.ts";
+export { type FailureOutcome, failureOutcomes, type Outcome, type TrialState } from "./outcomes.ts";
 export { type ModelPlan, planSweep, type SweepPlan } from "./plan-sweep.ts";
 export type {
   LaneLimits,

@@ -4,24 +4,28 @@ import type { ReadingOutcome } from "@hallumaze/protocol";
 export type TrialState = "planned" | "queued" | "running" | "done" | "failed" | "cancelled" | "blocked";
 
 /** Outcomes after which a trial is missing, not wrong. */
-export type FailureOutcome =
-  | "filtered"
-  | "prompt_truncated"
-  | "rate_limited"
-  | "quota_exhausted"
-  | "overloaded"
-  | "transient_server"
-  | "transport"
-  | "timeout"
-  | "bad_request"
-  | "auth"
-  | "model_not_found"
-  | "context_too_long"
-  | "unparseable_body"
-  | "worker_lost"
-  | "budget_blocked"
-  | "cancelled"
-  | "internal";
+export const failureOutcomes = [
+  "filtered",
+  "prompt_truncated",
+  "rate_limited",
+  "quota_exhausted",
+  "overloaded",
+  "transient_server",
+  "transport",
+  "timeout",
+  "bad_request",
+  "auth",
+  "model_not_found",
+  "context_too_long",
+  "unparseable_body",
+  "worker_lost",
+  "budget_blocked",
+  "cancelled",
+  "internal",
+] as const;
+
+/** One of the outcomes after which a trial is missing. */
+export type FailureOutcome = (typeof failureOutcomes)[number];
 
 /** How a try ended. `late_duplicate` is archived and never accepted. */
 export type Outcome = ReadingOutcome | FailureOutcome | "late_duplicate";

@@ -20,4 +20,4 @@ export {
   seedShapeRecords,
 } from "./seed-shape.ts";
 export { trialCsv, trialJsonl, trialJsonLine } from "./trial-export.ts";
-export { drawTable, formatCount, formatDuration, singleLine } from "./text-table.ts";
+export { drawTable, formatCount, formatDuration, quoted, singleLine } from "./text-table.ts";

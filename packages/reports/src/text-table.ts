@@ -53,3 +53,8 @@ export function formatDuration(ms: number): string {
   if (minutes < 60) return `${minutes} min ${String(Math.floor(seconds % 60)).padStart(2, "0")} s`;
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
+
+/** A name as a shell takes it: in single quotes where it holds more than letters, digits and `._/@:+-`. */
+export function quoted(name: string): string {
+  return /^[A-Za-z0-9._/@:+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

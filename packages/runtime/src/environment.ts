@@ -7,7 +7,7 @@ import { RuntimeError } from "./errors.ts";
 const environmentShape = z.object({
   ...storeEnv,
   ...queueEnv,
-  HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("warn"),
+  HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("error"),
 });
 
 /** The plumbing that the environment sets; science stands in the spec. */

@@ -53,6 +53,7 @@ export async function openHouse(
     opened.push(store);
     const redisUrl = environment.REDIS_URL;
     const queue = await openQueue(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
+      ledger: store.ledgerId,
       onError: (error) => logger.warn({ err: error }, "queue trouble"),
       settings: deliveryTimes,
     });

@@ -7,7 +7,10 @@ export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
 /** Opens the logger: JSON lines on stderr, so that stdout stays the command's own. */
 export function openLogger(level: string): Logger {
   const options = { level, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } };
-  return pino(options, pino.destination({ dest: 2, sync: true }));
+  const stderr = pino.destination({ dest: 2, sync: true });
+  // A log that can no longer be written must not end the work.
+  stderr.on("error", () => undefined);
+  return pino(options, stderr);
 }
 
 /** An expected error by what it says; the stack is for those that nobody foresaw. */

@@ -7,9 +7,10 @@ import { startSolveWorker } from "../src/worker.ts";
 import { noLimits, reply, shortTimes } from "./worker-replies.ts";
 
 const [databaseUrl = "", leaseMs = "", blockMs = ""] = process.argv.slice(2);
+const store = await openStore({ databaseUrl, poolSize: 2 });
 startSolveWorker({
-  store: await openStore({ databaseUrl, poolSize: 2 }),
-  queue: await openQueue({ databaseUrl }, { onError: () => undefined }),
+  store,
+  queue: await openQueue({ databaseUrl }, { ledger: store.ledgerId, onError: () => undefined }),
   provider: {
     complete: async () => {
       process.stdout.write("asked\n");

@@ -57,7 +57,11 @@ export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
   const { url: databaseUrl, drop } = await createDatabase();
   const store = await openStore({ databaseUrl, poolSize: 4 });
   const target: QueueTarget = redisUrl === undefined ? { databaseUrl } : { redisUrl };
-  const queue = await openQueue(target, { onError: () => undefined, settings: { lockMs: 2000, stalledCheckMs: 500 } });
+  const queue = await openQueue(target, {
+    ledger: store.ledgerId,
+    onError: () => undefined,
+    settings: { lockMs: 2000, stalledCheckMs: 500 },
+  });
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const workers: SolveWorker[] = [];

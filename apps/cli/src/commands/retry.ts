@@ -1,5 +1,13 @@
-import { enqueueTrials, type Outcome, rescoreSweep, retryTrials, type TrialState } from "@hallumaze/engine";
+import {
+  enqueueTrials,
+  failureOutcomes,
+  type Outcome,
+  rescoreSweep,
+  retryTrials,
+  type TrialState,
+} from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
+import { closest } from "fastest-levenshtein";
 
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../console.ts";
@@ -35,8 +43,14 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     if (!options.failed && outcomes.length === 0) {
       throw new UsageError("say which trials: --failed, or --outcome with the kinds to retry.");
     }
+    for (const outcome of outcomes) checkKnown("outcome", outcome, failureOutcomes);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
+    const { models } = await house.store.progress(sweep.sweepId);
+    for (const model of options.model ?? []) {
+      const aliases = models.map(({ alias }) => alias);
+      checkKnown("model", model, [...aliases, ...aliases.map((alias) => alias.slice(alias.indexOf("/") + 1))]);
+    }
     const states: readonly TrialState[] = ["failed"];
     const count = await retryTrials(house, sweep.sweepId, {
       states,
@@ -49,6 +63,12 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     return exitCodes.ok;
   });
 };
+
+/** A word that names nothing would select nothing, and look like success. */
+function checkKnown(what: string, word: string, known: readonly string[]): void {
+  if (known.includes(word)) return;
+  throw new UsageError(`unknown ${what} "${word}"; did you mean "${closest(word, known)}"?`);
+}
 
 /** `rescore SWEEP`: readings, walks and scores again from stored replies; no calls. */
 export const addRescoreCommand: AddCommand = (program, console, register) => {

@@ -3,11 +3,11 @@ import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
-import { formatCount, formatDuration, singleLine } from "@hallumaze/reports";
+import { formatCount, formatDuration, quoted, singleLine } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { integerBetween, readSpecFile, requireKeys } from "../inputs.ts";
 import { openRehearsal } from "./mock-providers.ts";
-import { printLeaderboard, writeResults } from "../results.ts";
+import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
 import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
 
@@ -58,6 +58,7 @@ export async function runSweep(
 ): Promise<ExitCode> {
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
+  await openResultsFolder(console, spec.name, options.output);
   await announcePlan(console, say, house, spec, options);
   const submitted = await submitSweep(house, spec, {
     provenance: await readProvenance(programFolder, programVersion),
@@ -111,9 +112,13 @@ function reportFailures(say: (text: string) => void, spec: SweepSpec, work: Work
   }
   const failed = countState(work.progress, "failed");
   if (failed > 0)
-    say(`${failed} trials failed and count as missing. Again: hallumaze retry ${spec.name} --failed, then run.`);
+    say(
+      `${failed} trials failed and count as missing. Again: hallumaze retry ${quoted(spec.name)} --failed, then run.`,
+    );
   const blocked = countState(work.progress, "blocked");
   if (blocked > 0)
-    say(`${blocked} trials wait for a parked lane. When it can go on: hallumaze resume ${spec.name}, then run.`);
+    say(
+      `${blocked} trials wait for a parked lane. When it can go on: hallumaze resume ${quoted(spec.name)}, then run.`,
+    );
   say(`done in ${formatDuration(work.elapsedMs)}`);
 }
