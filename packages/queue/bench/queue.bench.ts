@@ -99,7 +99,10 @@ async function measure(contender: Contender, jobs: number): Promise<Rates> {
 
 async function openOurs(target: QueueTarget): Promise<Contender> {
   const lane = `bench-${Date.now()}`;
-  const queue = await openQueue(target, { onError: (error) => process.stderr.write(`${error.message}\n`) });
+  const queue = await openQueue(target, {
+    ledger: "bench",
+    onError: (error) => process.stderr.write(`${error.message}\n`),
+  });
   return {
     enqueue: (ids) =>
       queue.enqueue(

@@ -8,7 +8,7 @@ import { QueueError, withinDeadline } from "./errors.ts";
 import { readLaneDepth } from "./lane-depth.ts";
 import { deliveryJobId, safeDelayMs, writePayload } from "./payload.ts";
 import { openPostgresBackEnd } from "./postgres-back-end.ts";
-import { solveQueueName } from "./queue-name.ts";
+import { checkLedger, solveQueueName } from "./queue-name.ts";
 import { openRedisBackEnd } from "./redis-back-end.ts";
 import { defaultQueueSettings, type QueueSettings } from "./settings.ts";
 
@@ -17,6 +17,8 @@ export type QueueTarget = { readonly redisUrl: string } | { readonly databaseUrl
 
 /** How a queue is opened. */
 export interface QueueOptions {
+  /** Id of the ledger whose trials are delivered. Queues of different ledgers on one Redis never meet. */
+  readonly ledger: string;
   /** Told of every error that no caller awaits, each kind at most once in `errorIntervalMs`. */
   readonly onError: (error: HalluMazeError) => void;
   /** Queue of a lane; `solveQueueName` unless told. */
@@ -32,7 +34,7 @@ const chunkSize = 1_000;
 const endlessAttempts = 1_000_000_000;
 
 /**
- * Opens the queue on Redis or on Postgres.
+ * Opens the queue of one ledger, on Redis or in that ledger's Postgres.
  *
  * Delivers at least once: twice after a crash or a lost connection, none after the server lost its data. Rejects with
  * `queue-config`, `queue-unreachable`, `queue-refused` or `queue-server`; no message holds a password.
@@ -42,7 +44,12 @@ export async function openQueue(target: QueueTarget, options: QueueOptions): Pro
   const report = createErrorReport(options.onError, settings.errorIntervalMs);
   const backEnd =
     "redisUrl" in target
-      ? await openRedisBackEnd({ url: checkUrl(target.redisUrl, /^rediss?:$/, "redis://"), settings, report })
+      ? await openRedisBackEnd({
+          url: checkUrl(target.redisUrl, /^rediss?:$/, "redis://"),
+          ledger: checkLedger(options.ledger),
+          settings,
+          report,
+        })
       : await openPostgresBackEnd({
           url: checkUrl(target.databaseUrl, /^postgres(ql)?:$/, "postgres://"),
           settings,

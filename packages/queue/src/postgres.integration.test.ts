@@ -3,6 +3,7 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { describeOutages } from "../test/describe-outages.ts";
+import { testLedger } from "../test/queue-process.ts";
 import { shortSettings, startPostgresQueue } from "../test/queue-under-test.ts";
 import { openQueue } from "./index.ts";
 
@@ -21,7 +22,10 @@ describe("quirks of Postgres", () => {
     const client = new pg.Client(database.url);
     await client.connect();
     const open = () =>
-      openQueue({ databaseUrl: change(database.url) }, { onError: () => undefined, settings: shortSettings });
+      openQueue(
+        { databaseUrl: change(database.url) },
+        { ledger: testLedger, onError: () => undefined, settings: shortSettings },
+      );
     const queue = await open();
     onTestFinished(async () => {
       await queue.close();
@@ -54,7 +58,9 @@ describe("quirks of Postgres", () => {
     const database = await createDatabase();
     onTestFinished(() => database.drop());
     const queues = await Promise.all(
-      Array.from({ length: 4 }, () => openQueue({ databaseUrl: database.url }, { onError: () => undefined })),
+      Array.from({ length: 4 }, () =>
+        openQueue({ databaseUrl: database.url }, { ledger: testLedger, onError: () => undefined }),
+      ),
     );
     await Promise.all(queues.map((queue) => queue.enqueue("sim.a", trials(5))));
     expect(await queues[0]?.depth("sim.a")).toEqual({ waiting: 5, active: 0, delayed: 0 });

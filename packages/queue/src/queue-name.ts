@@ -11,13 +11,23 @@ export function judgeQueueName(lane: string): string {
 }
 
 /**
- * Prefix of a queue's Redis keys.
+ * Prefix of a queue's Redis keys. The ledger stands in it because ledgers may share a Redis: a delivery of another one
+ * names no trial of ours, and would be taken off the queue as settled.
  *
  * The braces are a Redis Cluster hash tag: BullMQ's scripts touch several keys of one queue at once, so all keys of one
  * queue must share a slot, while different queues may live on different nodes. A board needs this prefix to find a queue.
  */
-export function redisKeyPrefix(queueName: string): string {
-  return `hallumaze{${queueName}}`;
+export function redisKeyPrefix(ledger: string, queueName: string): string {
+  return `hallumaze.${checkLedger(ledger)}{${queueName}}`;
+}
+
+/** Gives the id back where it can stand in a key: a brace in it would move the hash tag. */
+export function checkLedger(ledger: string): string {
+  if (/^[A-Za-z0-9-]{1,64}$/.test(ledger)) return ledger;
+  throw new QueueError(
+    "queue-input",
+    `A ledger's id may hold 1 to 64 letters, digits and dashes; got ${JSON.stringify(ledger.slice(0, 80))}.`,
+  );
 }
 
 /** A colon would break BullMQ's keys, a brace the hash tag, other characters somebody's board. */

@@ -9,12 +9,16 @@ import { throwBackoffMs } from "./settings.ts";
 /** Oldest server that BullMQ recommends (6.7.0, redis-connection.ts): BZPOPMIN with fractions, LPOS, GETEX. */
 const redisVersionMin = [6, 2] as const;
 
+interface RedisContext extends BackEndContext {
+  readonly ledger: string;
+}
+
 /**
  * Opens the Redis back end: one connection for all that is short, two more for each consumer.
  *
  * Rejects with `queue-unreachable`, `queue-refused` or `queue-server` (a version below 6.2) within the request timeout.
  */
-export async function openRedisBackEnd({ url, settings, report }: BackEndContext): Promise<BackEnd> {
+export async function openRedisBackEnd({ url, ledger, settings, report }: RedisContext): Promise<BackEnd> {
   const client = new Redis(url, {
     ...connectionOptions(settings.requestTimeoutMs),
     // Short outages are waited for, up to about the request timeout; then callers hear of it. Never null here: a
@@ -41,7 +45,7 @@ export async function openRedisBackEnd({ url, settings, report }: BackEndContext
     openQueue: (name) => {
       const queue = new Queue<unknown, void>(name, {
         connection: client,
-        prefix: redisKeyPrefix(name),
+        prefix: redisKeyPrefix(ledger, name),
         streams: eventStreamOptions,
         skipVersionCheck: true,
       });
@@ -52,7 +56,7 @@ export async function openRedisBackEnd({ url, settings, report }: BackEndContext
       const worker = new Worker<unknown, void>(name, (job, token) => process(job, token ?? ""), {
         ...workerOptions(concurrency, settings, (throws) => throwBackoffMs(throws, settings)),
         connection: { url, ...connectionOptions(settings.idlePollMs + 10_000), maxRetriesPerRequest: null },
-        prefix: redisKeyPrefix(name),
+        prefix: redisKeyPrefix(ledger, name),
       });
       worker.on("error", (error) => report(toQueueError(error, url)));
       return narrowWorker(worker);

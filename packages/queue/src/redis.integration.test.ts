@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { describeOutages } from "../test/describe-outages.ts";
+import { testLedger } from "../test/queue-process.ts";
 import { shortSettings, startRedisQueue } from "../test/queue-under-test.ts";
 import { openQueue, QueueError } from "./index.ts";
 
@@ -26,10 +27,10 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
   const trials = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ trialId: `t${index}`, generation: 0, delayMs: 0 }));
 
-  const open = async (server: DisposableRedis, errors: string[] = []) => {
+  const open = async (server: DisposableRedis, errors: string[] = [], ledger = testLedger) => {
     const queue = await openQueue(
       { redisUrl: server.url },
-      { onError: (error) => errors.push(error.code), settings: shortSettings },
+      { ledger, onError: (error) => errors.push(error.code), settings: shortSettings },
     );
     onTestFinished(async () => {
       await queue.close();
@@ -89,6 +90,22 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     expect(new Set(tags)).toEqual(new Set(["solve.sim.a", "solve.sim.b"]));
   });
 
+  it("ledgers that share a server and a lane do not see each other's deliveries", async () => {
+    const server = await createRedis();
+    const [mine, theirs] = [await open(server, [], "ledger-1"), await open(server, [], "ledger-2")];
+    await theirs.enqueue("sim.a", trials(3));
+    expect(await mine.depth("sim.a")).toEqual(empty);
+    const seen: string[] = [];
+    await mine.consume("sim.a", 5, async ({ trialId }) => {
+      seen.push(trialId);
+      return { kind: "done" };
+    });
+    await mine.enqueue("sim.a", [{ trialId: "own", generation: 0, delayMs: 0 }]);
+    await vi.waitFor(async () => expect(await mine.depth("sim.a")).toEqual(empty));
+    expect(seen).toEqual(["own"]);
+    expect(await theirs.depth("sim.a")).toEqual({ waiting: 3, active: 0, delayed: 0 });
+  });
+
   it("a full server refuses an enqueue by name, and takes it once there is room", async () => {
     const server = await createRedis({ maxMemoryMb: 4 });
     const queue = await open(server);
@@ -107,7 +124,7 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     const wrong = new URL(server.url);
     wrong.password = "n0t-it";
     const startMs = performance.now();
-    const failure = await openQueue({ redisUrl: wrong.href }, { onError: () => undefined }).catch(
+    const failure = await openQueue({ redisUrl: wrong.href }, { ledger: testLedger, onError: () => undefined }).catch(
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ code: "queue-refused", retry: false });

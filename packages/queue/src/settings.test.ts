@@ -32,8 +32,12 @@ describe("queue names", () => {
   it("solve and judge of a lane are queues apart", () =>
     expect([solveQueueName("sim.dfs"), judgeQueueName("sim.dfs")]).toEqual(["solve.sim.dfs", "judge.sim.dfs"]));
 
-  it("the key prefix holds the name as a cluster hash tag", () =>
-    expect(redisKeyPrefix("solve.sim.dfs")).toBe("hallumaze{solve.sim.dfs}"));
+  it("the key prefix holds the ledger, and the name as a cluster hash tag", () =>
+    expect(redisKeyPrefix("7b-1", "solve.sim.dfs")).toBe("hallumaze.7b-1{solve.sim.dfs}"));
+
+  it.each(["", "a{b", "a:b", "x".repeat(65)])("ledger %j is refused", (ledger) =>
+    expect(() => redisKeyPrefix(ledger, "q")).toThrow(expect.objectContaining({ code: "queue-input" })),
+  );
 
   it.each(["", "a:b", "a b", "a{b}", "ä", "x".repeat(201)])("lane %j is refused", (lane) =>
     expect(() => solveQueueName(lane)).toThrow(expect.objectContaining({ code: "queue-input" })),

@@ -4,6 +4,7 @@ import { createFaultProxy, type FaultProxy } from "@hallumaze/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { openQueue, type QueueTarget } from "../src/index.ts";
+import { testLedger } from "./queue-process.ts";
 import { shortSettings } from "./queue-under-test.ts";
 
 /** A server that outages are tried on. */
@@ -40,7 +41,11 @@ export function describeOutages(start: () => Promise<OutageServer>): void {
       errors = [];
       proxy = await createFaultProxy(server.url);
       const open = (url: string): Promise<QueuePort> =>
-        openQueue(server.target(url), { onError: (error) => errors.push(error), settings: shortSettings });
+        openQueue(server.target(url), {
+          ledger: testLedger,
+          onError: (error) => errors.push(error),
+          settings: shortSettings,
+        });
       direct = await open(server.url);
       proxied = await open(proxy.through(server.url));
     });
@@ -168,6 +173,7 @@ export function describeOutages(start: () => Promise<OutageServer>): void {
       address.username = "somebody";
       address.password = "s3cret/&";
       const failure = await openQueue(server.target(address.href), {
+        ledger: testLedger,
         onError: () => undefined,
         settings: shortSettings,
       }).catch((error: unknown) => error);

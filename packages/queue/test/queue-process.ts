@@ -10,6 +10,9 @@ export interface ProcessRequest {
   readonly settings: Parameters<typeof openQueue>[1]["settings"];
 }
 
+/** The ledger that the tests' deliveries belong to. */
+export const testLedger = "test";
+
 /** Printed once the process is under way. */
 export const underWayLine = "under way";
 
@@ -17,7 +20,11 @@ const requestJson = process.argv[2];
 if (requestJson !== undefined && process.argv[1] === import.meta.filename) await run(JSON.parse(requestJson));
 
 async function run({ task, target, lane, count, settings }: ProcessRequest): Promise<void> {
-  const queue = await openQueue(target, { onError: console.error, ...(settings === undefined ? {} : { settings }) });
+  const queue = await openQueue(target, {
+    ledger: testLedger,
+    onError: console.error,
+    ...(settings === undefined ? {} : { settings }),
+  });
   if (task === "consume") {
     await queue.consume(lane, 1, () => {
       console.log(underWayLine);

@@ -9,7 +9,7 @@ import { Redis } from "ioredis";
 import pg from "pg";
 
 import { openQueue, type QueueSettings, type QueueTarget, redisKeyPrefix, solveQueueName } from "../src/index.ts";
-import { type ProcessRequest, underWayLine } from "./queue-process.ts";
+import { type ProcessRequest, testLedger, underWayLine } from "./queue-process.ts";
 
 /** Times of the contract suite. */
 export const shortSettings: Partial<QueueSettings> = {
@@ -30,13 +30,13 @@ export async function startRedisQueue(): Promise<QueueUnderTest> {
   const client = new Redis(redis.url);
   const wipe = async (): Promise<void> => {
     // Only ours: the server may be somebody's.
-    const keys = await client.keys("hallumaze{*");
+    const keys = await client.keys(`hallumaze.${testLedger}{*`);
     if (keys.length > 0) await client.unlink(keys);
   };
   await wipe();
   const onLane = async <T>(lane: string, act: (queue: Queue) => Promise<T>): Promise<void> => {
     const name = solveQueueName(lane);
-    const queue = new Queue(name, { connection: client, prefix: redisKeyPrefix(name) });
+    const queue = new Queue(name, { connection: client, prefix: redisKeyPrefix(testLedger, name) });
     await act(queue);
     await queue.close();
   };
@@ -84,7 +84,7 @@ export async function startPostgresQueue(database: {
 
 function commonParts(target: QueueTarget): Pick<QueueUnderTest, "open" | "consumeInProcess" | "enqueueInProcess"> {
   return {
-    open: (onError = () => undefined) => openQueue(target, { onError, settings: shortSettings }),
+    open: (onError = () => undefined) => openQueue(target, { ledger: testLedger, onError, settings: shortSettings }),
     consumeInProcess: (lane) => startProcess({ task: "consume", target, lane, count: 0, settings: shortSettings }),
     enqueueInProcess: (lane, count) => startProcess({ task: "enqueue", target, lane, count, settings: shortSettings }),
   };

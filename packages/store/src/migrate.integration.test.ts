@@ -125,6 +125,19 @@ describe("openStore", () => {
     await expect(store.ping(5000)).rejects.toMatchObject({ code: expect.any(String) as string });
   });
 
+  it("knows a database by one id in every process, and another by another", async () => {
+    const other = await createDatabase();
+    const stores = await Promise.all(
+      [database.url, database.url, other.url].map((databaseUrl) => openStore({ databaseUrl })),
+    );
+    const ids = stores.map((store) => store.ledgerId);
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+    await Promise.all(stores.map((store) => store.close()));
+    await other.drop();
+  });
+
   it("says that a read-only database is one, and that waiting may help", async () => {
     const store = await openStore({ databaseUrl: database.url });
     const url = new URL(database.url);

@@ -1,7 +1,7 @@
 import type { StorePort } from "@hallumaze/engine";
 
 import { createClaimMethods } from "./claims.ts";
-import { openDatabase } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import { createEndMethods } from "./endings.ts";
 import { describeDatabase, StoreError } from "./errors.ts";
 import { createExchangeMethods } from "./exchanges.ts";
@@ -21,13 +21,19 @@ export interface OpenStoreOptions {
   readonly migrate?: boolean;
 }
 
+/** The ledger: the engine's store port, and the database's identity. */
+export interface Ledger extends StorePort {
+  /** The same for every process on this database, another in every other one; letters, digits and dashes. */
+  readonly ledgerId: string;
+}
+
 /**
  * Opens the ledger in a Postgres and brings its schema to the program's. Concurrent claims, exchanges, ends and releases
  * are gathered into statements of many rows; each call still has its own answer.
  *
  * Throws a StoreError: `database-unreachable` within 10 s where no server answers, or what `migrateDatabase` throws.
  */
-export async function openStore(options: OpenStoreOptions): Promise<StorePort> {
+export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
   const { databaseUrl } = options;
   if (options.migrate ?? true) await migrateDatabase(databaseUrl);
   else await checkSchema(databaseUrl);
@@ -42,6 +48,7 @@ export async function openStore(options: OpenStoreOptions): Promise<StorePort> {
     await database.close();
   };
   return {
+    ledgerId: await readLedgerId(database),
     ...createSweepMethods(database),
     ...createOpenTrialMethods(database),
     ...claims,
@@ -67,6 +74,20 @@ export async function openStore(options: OpenStoreOptions): Promise<StorePort> {
       return closing;
     },
   };
+}
+
+/** The record of the first migration got a random id when the database was made, and is never changed or removed. */
+async function readLedgerId(database: Database): Promise<string> {
+  try {
+    const [row] = await database.query<{ readonly id: string }>(
+      Prisma.sql`SELECT id FROM _prisma_migrations ORDER BY started_at, id LIMIT 1`,
+    );
+    if (row === undefined) throw new StoreError("schema-older", "The database has no record of its migrations.");
+    return row.id;
+  } catch (error) {
+    await database.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 async function withinMs(timeoutMs: number, work: Promise<unknown>, where: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { Claim, ExchangeRecord, OpenTrial, ScoredTrial, StorePort, SweepRec
 import { createDatabase } from "@hallumaze/testkit";
 import pg from "pg";
 
-import { openStore, type OpenStoreOptions } from "../src/open-store.ts";
+import { type Ledger, openStore, type OpenStoreOptions } from "../src/open-store.ts";
 
 /** A cell as the port takes it. */
 export type Cell = Parameters<StorePort["insertCells"]>[2][number];
@@ -10,9 +10,9 @@ export type Cell = Parameters<StorePort["insertCells"]>[2][number];
 /** A ledger in a database of its own. */
 export interface Stage {
   readonly url: string;
-  readonly store: StorePort;
+  readonly store: Ledger;
   /** A second process' view of the same ledger. */
-  readonly openAnother: (options?: Partial<OpenStoreOptions>) => Promise<StorePort>;
+  readonly openAnother: (options?: Partial<OpenStoreOptions>) => Promise<Ledger>;
   /** Looks at, or spoils, what is stored; gives rows. */
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
   readonly close: () => Promise<void>;
