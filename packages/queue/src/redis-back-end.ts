@@ -31,6 +31,7 @@ export async function openRedisBackEnd({ url, ledger, settings, report }: RedisC
     report(toQueueError(error, url));
   });
   try {
+    await checkDatabase(client, url, settings.requestTimeoutMs);
     checkServer(await withinDeadline(client.info(), settings.requestTimeoutMs, url), url, report);
   } catch (error) {
     client.disconnect();
@@ -82,6 +83,25 @@ function connectionOptions(socketTimeoutMs: number) {
     // After a failover the old master is a replica: the name must be resolved again.
     reconnectOnError: (error: Error) => error.message.includes("READONLY"),
   };
+}
+
+/**
+ * Where the server refuses the URL's database, the client goes on in database 0 and only raises an event; and it goes on
+ * when it reconnects. So the number is asked for by name before anything is written.
+ */
+async function checkDatabase(client: Redis, url: string, timeoutMs: number): Promise<void> {
+  const database = client.options.db ?? 0;
+  if (database === 0) return;
+  try {
+    await withinDeadline(client.select(database), timeoutMs, url);
+  } catch (error) {
+    const { code, message } = toQueueError(error, url);
+    if (code === "queue-unreachable" || !/DB index|out of range|not allowed in cluster/i.test(message)) throw error;
+    throw new QueueError(
+      "queue-config",
+      `The Redis at ${redactUrl(url)} has no database ${database}. Put a number that it has at the end of REDIS_URL, or none.`,
+    );
+  }
 }
 
 function checkServer(info: string, url: string, report: (error: QueueError) => void): void {

@@ -134,6 +134,22 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     );
   });
 
+  it("a database number that the server lacks is refused, not replaced by database 0; one that it has is used", async () => {
+    const server = await createRedis();
+    onTestFinished(() => server.drop());
+    const openOn = (path: string) =>
+      openQueue({ redisUrl: `${server.url}${path}` }, { ledger: testLedger, onError: () => undefined });
+    const failure = openOn("/99");
+    await expect(failure).rejects.toMatchObject({ code: "queue-config", retry: false });
+    await expect(failure).rejects.toThrow(/no database 99/);
+    const queue = await openOn("/3");
+    await queue.enqueue("sim.a", trials(1));
+    await queue.close();
+    const client = new Redis(`${server.url}/3`);
+    onTestFinished(() => client.disconnect());
+    expect(await client.dbsize()).toBeGreaterThan(0);
+  });
+
   it("a server that evicts keys is named as a danger to the queue", async () => {
     const server = await createRedis();
     const client = new Redis(server.url);

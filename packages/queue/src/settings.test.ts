@@ -46,11 +46,18 @@ describe("queue names", () => {
 
 describe("queueEnv", () => {
   const env = z.object(queueEnv);
-  it.each([{}, { REDIS_URL: "redis://localhost" }, { REDIS_URL: "rediss://:p@queue.example:6380/1" }])(
-    "takes %j",
-    (given) => expect(env.safeParse(given).success).toBe(true),
-  );
-  it.each(["localhost:6379", "http://localhost", "redis"])("refuses REDIS_URL=%s", (value) =>
-    expect(env.safeParse({ REDIS_URL: value }).success).toBe(false),
-  );
+  it.each([
+    {},
+    { REDIS_URL: "redis://localhost" },
+    { REDIS_URL: "redis://localhost/" },
+    { REDIS_URL: "rediss://:p@queue.example:6380/1" },
+  ])("takes %j", (given) => expect(env.safeParse(given).success).toBe(true));
+  it.each([
+    "localhost:6379",
+    "http://localhost",
+    "redis",
+    "redis://localhost/ten",
+    "redis://localhost/1/2",
+    "redis://localhost/-1",
+  ])("refuses REDIS_URL=%s", (value) => expect(env.safeParse({ REDIS_URL: value }).success).toBe(false));
 });
