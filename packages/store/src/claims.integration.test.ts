@@ -142,6 +142,61 @@ describe("claim", () => {
     });
   });
 
+  it("leaves a cell that another sweep runs, and takes the answer over once it is there", async () => {
+    const [first, second] = [
+      await submitOne(stage.store, "buyer", "shared"),
+      await submitOne(stage.store, "heir", "shared"),
+    ];
+    const held = await claim(stage.store, first);
+    const asked = { ...second, workerId: "host/2/1", leaseMs: 1000 };
+    const result = await stage.store.claim(asked);
+    if (result.kind !== "later") throw new Error(result.kind);
+    expect(result.afterMs).toBeGreaterThanOrEqual(1000);
+    expect(result.afterMs).toBeLessThanOrEqual(1500);
+    await stage.store.recordExchange(exchange(held));
+    await stage.store.endTry(held.trialId, held.fence, done());
+    expect(await stage.store.claim(asked)).toEqual({ kind: "nothing" });
+    const sweep = await stage.store.findSweep("heir");
+    expect(only((await stage.store.progress(sweep?.sweepId ?? "")).models)).toMatchObject({ reused: 1 });
+  });
+
+  it("runs a cell itself where the other sweep's lease has ended", async () => {
+    const [first, second] = [
+      await submitOne(stage.store, "gone", "left"),
+      await submitOne(stage.store, "goes on", "left"),
+    ];
+    await claim(stage.store, first);
+    await endLeases(first.trialId);
+    expect((await claim(stage.store, second)).trialId).toBe(second.trialId);
+    await stage.store.reclaimLost(() => false);
+  });
+
+  it("gives a cell of two sweeps to one of them only, in one batch or from two processes at once", async () => {
+    const cells = Array.from({ length: 20 }, (_, at) => cell(`pair ${at}`));
+    const one = await submit(stage.store, "pairs 1", cells);
+    const two = await submit(stage.store, "pairs 2", cells);
+    const other = await stage.openAnother();
+    for (const [from, store] of [
+      [0, stage.store],
+      [10, other],
+    ] as const) {
+      const pairs = [
+        ...one.queued
+          .slice(from, from + 10)
+          .map((trial) => stage.store.claim({ ...trial, workerId: "a", leaseMs: 60_000 })),
+        ...two.queued.slice(from, from + 10).map((trial) => store.claim({ ...trial, workerId: "b", leaseMs: 60_000 })),
+      ];
+      await Promise.all(pairs);
+    }
+    const running = `SELECT count(*)::int AS trials, count(DISTINCT cell_id)::int AS cells
+      FROM trials WHERE cell_id LIKE 'pair %' AND state = 'running'`;
+    const raced = only(await stage.sql(running));
+    expect(raced["trials"]).toBe(raced["cells"]);
+    for (const trial of [...one.queued, ...two.queued])
+      await stage.store.claim({ ...trial, workerId: "c", leaseMs: 60_000 });
+    expect(await stage.sql(running)).toEqual([{ trials: 20, cells: 20 }]);
+  });
+
   it("runs the cell itself where the sweep is fresh", async () => {
     await finish(stage.store, await submitOne(stage.store, "bought once", "bought"));
     const { queued } = await submit(stage.store, "bought again", [cell("bought")], { fresh: true });

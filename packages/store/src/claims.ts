@@ -17,6 +17,9 @@ import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 type ClaimMethods = Pick<StorePort, "claim" | "renew" | "release" | "reclaimLost">;
 type Delivery = Parameters<StorePort["claim"]>[0];
 
+/** How long a trial waits, in ms, while another sweep runs its cell: then it takes that answer over, or asks itself. */
+const twinWaitMs = 1000;
+
 /** A trial that takes its worker down so often is put aside: it would take down every worker in turn. */
 export const maxLosses = 20;
 
@@ -58,7 +61,8 @@ function coalesceSmall<Item extends { readonly trialId: string }, Result>(
 
 interface ClaimRow {
   readonly position: number;
-  readonly decision: "claimed" | "reused" | "lost" | "later";
+  readonly decision: "claimed" | "reused" | "lost" | "later" | "twin";
+  readonly fresh: boolean;
   readonly waitMs: number;
   readonly trialId: string;
   readonly sweepId: string;
@@ -79,7 +83,8 @@ interface ClaimRow {
 
 /**
  * Decides all deliveries of a batch. The rows are locked in id order first (so that two batches cannot deadlock), which
- * also brings their newest version into view; then each is claimed, answered from another sweep, or left.
+ * also brings their newest version into view; then each is claimed, answered from another sweep, or left. While another
+ * sweep runs a trial of the same cell it is left too: nothing is bought twice.
  */
 async function claimBatch(database: Database, deliveries: readonly Delivery[]): Promise<readonly ClaimResult[]> {
   const input = deliveries.map((delivery, position) => ({
@@ -96,7 +101,9 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
       FROM input i JOIN trials t ON t.id = i."trialId" JOIN sweeps s ON s.id = t.sweep_id
       WHERE t.generation = i.generation AND t.in_grid AND t.state IN ('planned', 'queued', 'running')
       ORDER BY t.id FOR NO KEY UPDATE OF t
-    ), decided AS (
+    ), busy AS MATERIALIZED (
+      SELECT cell_id, sweep_id FROM trials WHERE state = 'running' AND lease_until > now()
+    ), judged AS (
       SELECT l.*, greatest(0, ceil(extract(epoch FROM CASE l.state WHEN 'running' THEN l.lease_until ELSE l.not_before END - l.at)
           * 1000))::float8 AS wait_ms,
         source.id AS found_id, source.outcome AS found_outcome, source.source_trial_id AS found_source,
@@ -106,14 +113,19 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
           WHEN l.state <> 'running' AND l.not_before > l.at THEN 'later'
           WHEN source.id IS NOT NULL THEN 'reused'
           WHEN l.state = 'running' AND l.losses + 1 >= ${maxLosses} THEN 'lost'
+          WHEN NOT l.fresh AND EXISTS (SELECT 1 FROM busy b WHERE b.cell_id = l.cell_id AND b.sweep_id <> l.sweep_id) THEN 'twin'
           ELSE 'claimed'
-        END AS decision
+        END AS verdict
       FROM locked l
       LEFT JOIN LATERAL (
         SELECT o.* FROM trials o
         WHERE NOT l.fresh AND o.cell_id = l.cell_id AND o.state = 'done' AND o.sweep_id <> l.sweep_id
         ORDER BY o.finished_at, o.id LIMIT 1
       ) source ON true
+    ), decided AS (
+      SELECT j.*, CASE WHEN j.verdict = 'claimed' AND NOT j.fresh AND row_number() OVER (
+          PARTITION BY j.verdict, j.cell_id ORDER BY j.fresh DESC, j.position) > 1 THEN 'twin' ELSE j.verdict END AS decision
+      FROM judged j
     ), claimed AS (
       UPDATE trials t SET state = 'running', fence = t.fence + 1, claimed_by = d."workerId", not_before = NULL,
         lease_until = clock_timestamp() + d."leaseMs" * interval '1 millisecond',
@@ -126,7 +138,7 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         finished_at = d.found_finished_at
       FROM decided d WHERE t.id = d.id AND d.decision = 'reused'
     )
-    SELECT d.position, d.decision, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.alias, d.lane,
+    SELECT d.position, d.decision, d.fresh, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.alias, d.lane,
       d.plan,
       c.fence, d.tries, d.waits, d.empty_retries AS "emptyRetries", d.max_tries AS "maxTries",
       d.max_empty_retries AS "maxEmptyRetries",
@@ -150,11 +162,38 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         AND x.outcome <> 'internal'
       ORDER BY x.sequence DESC LIMIT 1
     ) failed ON d.decision = 'claimed'`);
-  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  const twins = await giveBackTwins(database, rows);
+  const byPosition = new Map(
+    rows.map((row) => [row.position, twins.has(row.trialId) ? { ...row, decision: "twin" as const } : row]),
+  );
   return deliveries.map((_, position) => toClaimResult(byPosition.get(position)));
 }
 
+/**
+ * Two batches at the same time cannot see each other's claims. So each looks again after its own is written, and gives
+ * back what another sweep runs as well; the later of two sees the earlier. Gives the ids of what it gave back.
+ */
+async function giveBackTwins(database: Database, rows: readonly ClaimRow[]): Promise<ReadonlySet<string>> {
+  const held = rows.filter((row) => row.decision === "claimed" && !row.fresh);
+  if (held.length === 0) return new Set();
+  const input = held.map(({ trialId, fence }) => ({ trialId, fence }));
+  const returned = database.query<{ readonly id: string }>(Prisma.sql`
+    WITH locked AS (
+      SELECT t.id FROM json_to_recordset(${jsonRows(input)}) AS i("trialId" uuid, fence int)
+      JOIN trials t ON t.id = i."trialId" AND t.fence = i.fence AND t.state = 'running'
+      WHERE t.cell_id IN (SELECT o.cell_id FROM trials o WHERE o.state = 'running' AND o.lease_until > now()
+        GROUP BY o.cell_id HAVING count(*) > 1)
+      ORDER BY t.id FOR NO KEY UPDATE OF t
+    )
+    UPDATE trials t SET state = 'queued', claimed_by = NULL, lease_until = NULL
+    FROM locked WHERE t.id = locked.id RETURNING t.id::text`);
+  // A failure here must not lose what is claimed: at worst a cell is bought twice.
+  return new Set((await returned.catch(() => [])).map((row) => row.id));
+}
+
 function toClaimResult(row: ClaimRow | undefined): ClaimResult {
+  // Two that saw each other wait for different times.
+  if (row?.decision === "twin") return { kind: "later", afterMs: Math.round(twinWaitMs * (1 + Math.random() / 2)) };
   if (row?.decision === "later") return { kind: "later", afterMs: Math.max(1, row.waitMs) };
   if (row?.decision !== "claimed" || row.fence === null) return { kind: "nothing" };
   const { trialId, sweepId, lane, plan, fence, tries, waits, emptyRetries, maxTries, maxEmptyRetries, queueMs } = row;
