@@ -34,6 +34,23 @@ it.each([
   }
 });
 
+it.each([
+  ["28P01", "refused this user or password"],
+  ["28000", "refused this user (28000): what the server said"],
+  ["3D000", "has no database ledger"],
+  ["3F000", "has no schema"],
+])("says in plain words what a server that answers means by %s", (sqlState, words) => {
+  const { message } = toStoreError(thrownByPrisma(sqlState, "what the server said"), url);
+  expect(message).toContain(words);
+  expect(message).toContain("db.example:6543");
+  expect(message).not.toMatch(/did not answer|s3cret/);
+});
+
+it("takes a password that was not given for a refused one", () => {
+  const thrown = new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string");
+  expect(toStoreError(thrown, url).message).toContain("refused this user or password");
+});
+
 it("takes a lost connection without a code for one", () => {
   expect(toStoreError(new Error("Connection terminated unexpectedly"), url)).toMatchObject({
     code: "database-unreachable",

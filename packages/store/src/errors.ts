@@ -37,7 +37,7 @@ export class StoreError extends HalluMazeError {
 }
 
 /**
- * Translates whatever the driver or Prisma threw. SQLSTATE decides: connection classes give `database-unreachable`,
+ * Translates whatever the driver or Prisma threw. SQLSTATE decides: connection, login and a missing database give `database-unreachable`,
  * 53100 `database-full`, 25006 `database-read-only`, 53/40/55/57 the retryable `database-busy`, all else
  * `database-refused`. Neither message nor cause carries the password or a parameter's value.
  *
@@ -48,6 +48,11 @@ export function toStoreError(thrown: unknown, databaseUrl: string): StoreError {
   const { code, message } = describeDriverError(thrown);
   const where = describeDatabase(databaseUrl);
   const context = { sqlState: code };
+  const login = describeLogin(code, message, databaseUrl);
+  if (login !== null) {
+    // Kept as retryable: a worker at work waits for a password that is being changed, a database that is being restored.
+    return new StoreError("database-unreachable", login, { retry: true, context });
+  }
   if (isConnectionFailure(code, message)) {
     return new StoreError(
       "database-unreachable",
@@ -85,6 +90,13 @@ export function toStoreError(thrown: unknown, databaseUrl: string): StoreError {
       },
     );
   }
+  if (code === "3F000") {
+    return new StoreError(
+      "database-refused",
+      `The database at ${where} has no schema in which this user may make tables. Create one (CREATE SCHEMA public), or set the user's search_path.`,
+      { context },
+    );
+  }
   return new StoreError(
     "database-refused",
     `The database refused a statement (${code ?? "no code"}): ${oneLine(message)}`,
@@ -109,9 +121,35 @@ export function parseDatabaseUrl(databaseUrl: string): URL {
   );
 }
 
+/** What a server says that answers and lets nobody in; null for all other errors. */
+function describeLogin(code: string | null, message: string, databaseUrl: string): string | null {
+  const where = describeDatabase(databaseUrl);
+  if (code === "28P01" || (code === null && /^SASL|SCRAM/.test(message))) {
+    return `The database at ${where} refused this user or password. Check both in DATABASE_URL.`;
+  }
+  if (code?.startsWith("28")) {
+    return `The database at ${where} refused this user (${code}): ${oneLine(message)}. Check DATABASE_URL and the server's pg_hba.conf.`;
+  }
+  if (code === "3D000") {
+    const { host, pathname, username } = parseDatabaseUrl(databaseUrl);
+    // Without a name in the URL the server takes the user's.
+    const name = decodeOrKeep(pathname.slice(1)) || decodeOrKeep(username);
+    return `The server at ${host || "localhost"} has no database ${name}. Create it (CREATE DATABASE), or correct the name at the end of DATABASE_URL.`;
+  }
+  return null;
+}
+
+function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function isConnectionFailure(code: string | null, message: string): boolean {
   if (code === null) return /connection|timeout|terminated|socket/i.test(message);
-  return /^(08|28)|^57P0[123]$|^3D000$|^E[A-Z]{4,}$/.test(code);
+  return /^08|^57P0[123]$|^E[A-Z]{4,}$/.test(code);
 }
 
 interface DriverErrorParts {

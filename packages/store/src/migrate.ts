@@ -48,11 +48,12 @@ export async function migrateDatabase(
   });
   try {
     await client.connect();
+    // A role that may only read, or a replica, gets by where there is nothing to do.
+    if (await isUpToDate(client, databaseUrl, migrations)) return [];
     // Held by the session: it ends with the connection, whatever happens.
     await client.query("SELECT pg_advisory_lock($1)", [migrationLock]);
-    await client.query(recordTable);
     const pending = await findPending(client, databaseUrl, migrations);
-    for (const migration of pending) await apply(client, migration);
+    for (const migration of pending) await apply(client, databaseUrl, migration);
     return pending.map((migration) => migration.name);
   } catch (error) {
     throw toStoreError(error, databaseUrl);
@@ -72,10 +73,7 @@ export async function checkSchema(
   });
   try {
     await client.connect();
-    const { rows } = await client.query<{ table: string | null }>(
-      "SELECT to_regclass('_prisma_migrations')::text AS table",
-    );
-    const pending = rows[0]?.table === null ? migrations : await findPending(client, databaseUrl, migrations);
+    const pending = await findPending(client, databaseUrl, migrations);
     if (pending.length === 0) return;
     throw new StoreError(
       "schema-older",
@@ -106,11 +104,25 @@ interface MigrationRecord {
   readonly finished: boolean;
 }
 
+/** Looks without the lock: what another process has under way is settled under it. */
+async function isUpToDate(client: pg.Client, databaseUrl: string, migrations: readonly Migration[]): Promise<boolean> {
+  try {
+    return (await findPending(client, databaseUrl, migrations)).length === 0;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === "migration-failed") return false;
+    throw error;
+  }
+}
+
 async function findPending(
   client: pg.Client,
   databaseUrl: string,
   migrations: readonly Migration[],
 ): Promise<readonly Migration[]> {
+  const { rows: tables } = await client.query<{ readonly table: string | null }>(
+    "SELECT to_regclass('_prisma_migrations')::text AS table",
+  );
+  if (tables[0]?.table === null) return migrations;
   const { rows } = await client.query<MigrationRecord>(
     `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished FROM _prisma_migrations
      WHERE rolled_back_at IS NULL ORDER BY started_at`,
@@ -141,9 +153,16 @@ async function findPending(
   return migrations.filter((migration) => !applied.has(migration.name));
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+/** No right to write, no schema, no disk, a read-only server, a lost connection: told as what they are. */
+const notTheMigrations = /^(08|57P|25006|3F000|42501|53)/;
+/** A table, type, function or schema of this name exists. SOURCE: PostgreSQL documentation, appendix A. */
+const alreadyThere = /^(42P07|42710|42723|42P06)$/;
+
+async function apply(client: pg.Client, databaseUrl: string, migration: Migration): Promise<void> {
   try {
     await client.query("BEGIN");
+    // In the same transaction: a first migration that fails leaves no empty record behind.
+    await client.query(recordTable);
     await client.query(migration.sql);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
@@ -154,6 +173,15 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   } catch (cause) {
     await client.query("ROLLBACK").catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
+    const sqlState = cause instanceof pg.DatabaseError ? (cause.code ?? "") : "";
+    if (notTheMigrations.test(sqlState)) throw cause;
+    if (alreadyThere.test(sqlState)) {
+      throw new StoreError(
+        "migration-failed",
+        `The database at ${describeDatabase(databaseUrl)} holds what another program made (${reason}). Give hallumaze a database of its own: put its name into DATABASE_URL. Nothing was changed.`,
+        { cause },
+      );
+    }
     throw new StoreError(
       "migration-failed",
       `The migration ${migration.name} failed, and nothing of it stays: ${reason}`,
