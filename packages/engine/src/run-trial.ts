@@ -1,6 +1,7 @@
 import type { Clock } from "@hallumaze/foundation";
 import type { CellPlan } from "@hallumaze/sweep";
 
+import { openCallDeadline } from "./call-deadline.ts";
 import { archiveFailed } from "./errors.ts";
 import { decideEmpty, decideFailure, type RetryPolicy } from "./failure-policy.ts";
 import { type Admission, admitRequest, settleRequest } from "./pace-request.ts";
@@ -232,15 +233,14 @@ function scoredEnd(claim: Claim, reply: Pick<RecordedReply, "text" | "finishReas
 }
 
 async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
-  const deadline = AbortSignal.timeout(ports.callTimeoutMs);
+  using deadline = openCallDeadline(signal, ports.callTimeoutMs);
   const startedMs = ports.now();
-  const stop = AbortSignal.any([signal, deadline]);
   try {
     // A provider that does not heed its signal must not hold the slot.
-    return await Promise.race([ports.provider.complete(request, stop), rejectedBy(stop)]);
+    return await Promise.race([ports.provider.complete(request, deadline.signal), deadline.fired]);
   } catch (error) {
     if (signal.aborted) return "interrupted";
-    const timedOut = deadline.aborted;
+    const timedOut = deadline.timedOut();
     return {
       kind: "failure",
       outcome: timedOut ? "timeout" : "internal",
@@ -260,13 +260,6 @@ async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal)
       park: null,
     };
   }
-}
-
-function rejectedBy(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    if (signal.aborted) reject(signal.reason);
-  });
 }
 
 async function endWith(ports: TrialPorts, claim: Claim, end: TrialEnd, signal: AbortSignal): Promise<TrialResult> {
