@@ -136,8 +136,10 @@ describe.runIf(findRedis().kind === "installed")("kill -9 of one of two workers 
     expect(await ledger.count("true")).toBeLessThan(20_000);
 
     const inQueue = stage.start(words);
-    const [first] = await ledger.sql("SELECT id FROM _prisma_migrations ORDER BY started_at, id LIMIT 1");
-    const waiting = () => redis.llen(`hallumaze.${first?.["id"]}{solve.sim.oracle}:solve.sim.oracle:wait`);
+    const [first] = await ledger.sql<{ readonly id: string }>(
+      "SELECT id FROM _prisma_migrations ORDER BY started_at, id LIMIT 1",
+    );
+    const waiting = () => redis.llen(`hallumaze.${first?.id}{solve.sim.oracle}:solve.sim.oracle:wait`);
     await until(async () => ((await waiting()) > 5000 ? true : null));
     inQueue.kill("SIGKILL");
     await inQueue.ended;
