@@ -5,7 +5,7 @@ import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { checkModel, findMissingKeys } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
 import { parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 
 import type { Console } from "./console.ts";
@@ -107,4 +107,19 @@ export function integerBetween(min: number, max: number): (word: string) => numb
 /** Makes a collecting option parser: comma-separated and repeatable. */
 export function list(word: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), ...word.split(",").map((part) => part.trim())].filter((part) => part !== "");
+}
+
+/** Adds the options that name one maze. */
+export function addMazeOptions(command: Command): Command {
+  return command
+    .requiredOption("--size <n>", "rows and columns, 3 to 101", integerBetween(3, 101))
+    .requiredOption("--seed <n>", "seed of the maze, 0 or more", integerBetween(0, Number.MAX_SAFE_INTEGER))
+    .addOption(
+      new Option("--generator <name>", "how walls are chosen")
+        .choices(["dfs", "kruskal", "wilson", "prim"])
+        .default("dfs"),
+    )
+    .addOption(
+      new Option("--placement <name>", "where traps are put").choices(["path-order", "sampled"]).default("path-order"),
+    );
 }

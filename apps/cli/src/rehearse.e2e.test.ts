@@ -69,6 +69,17 @@ describe("a lane that its vendor stops", () => {
   });
 });
 
+describe("the original command line", () => {
+  it("ends with 3 where a vendor stopped its lane: what is blocked is not done", async () => {
+    const { stage, mock } = await open();
+    mock.script([{ when: { vendor: "openai" }, fail: "auth" }]);
+    const words = ["--size", "5", "--seed", "42", "--model", `${openai},sim/oracle`, "--output", "results/one.json"];
+    const ended = await stage.run(words);
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.out).toContain("no answer (auth): missing, not scored");
+  });
+});
+
 describe("a rehearsal", () => {
   it("needs no key, reaches no vendor, and leaves the real sweep of that name as it was", async () => {
     const { stage, ledger, mock } = await open();

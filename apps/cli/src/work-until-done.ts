@@ -4,7 +4,7 @@ import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
 import { type House, startSolveWorker } from "@hallumaze/runtime";
 
-import type { Console } from "./console.ts";
+import { type Console, type ExitCode, exitCodes } from "./console.ts";
 import { openProgressView, type ProgressView } from "./progress-view.ts";
 
 /** How long a drain lets trials under way end before they are given back. */
@@ -87,6 +87,12 @@ function watchOutage(console: Console, view: ProgressView): { bear: (error: unkn
 /** Trials of the grid that are not finished and not blocked. */
 export function openTrials(progress: SweepProgress): number {
   return countState(progress, "planned") + countState(progress, "queued") + countState(progress, "running");
+}
+
+/** The exit code that a sweep's trials ask for: some failed, or wait for a parked lane, or all is done. */
+export function exitCodeOf(progress: SweepProgress): ExitCode {
+  const unfinished = countState(progress, "failed") + countState(progress, "blocked");
+  return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
 }
 
 /** Trials of the grid in one state, over all models. */

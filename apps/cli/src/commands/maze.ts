@@ -3,7 +3,7 @@ import { buildPrompt } from "@hallumaze/protocol";
 import { Option } from "commander";
 
 import { exitCodes } from "../console.ts";
-import { integerBetween } from "../inputs.ts";
+import { addMazeOptions } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 
 interface MazeOptions {
@@ -21,19 +21,9 @@ interface MazeOptions {
 
 /** `maze`: one maze as JSON, as a drawing, or as a model gets it. */
 export const addMazeCommand: AddCommand = (program, console, register) => {
-  const command = program
-    .command("maze")
+  const command = program.command("maze");
+  addMazeOptions(command)
     .description("print one maze: as JSON, drawn, or as a model gets it")
-    .requiredOption("--size <n>", "rows and columns, 3 to 101", integerBetween(3, 101))
-    .requiredOption("--seed <n>", "seed, 0 or more", integerBetween(0, Number.MAX_SAFE_INTEGER))
-    .addOption(
-      new Option("--generator <name>", "how walls are chosen")
-        .choices(["dfs", "kruskal", "wilson", "prim"])
-        .default("dfs"),
-    )
-    .addOption(
-      new Option("--placement <name>", "where traps are put").choices(["path-order", "sampled"]).default("path-order"),
-    )
     .option("--draw", "draw it")
     .option("--text", "print the maze's text as it stands in the prompt")
     .option("--prompt", "print the whole prompt that a model gets, system text first")

@@ -1,4 +1,5 @@
 import { planSweep, submitSweep } from "@hallumaze/engine";
+import { sha256Hex } from "@hallumaze/foundation";
 import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
@@ -9,7 +10,7 @@ import { integerBetween, readSpecFile, requireKeys } from "../inputs.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { countState, type WorkReport, workUntilDone } from "../work-until-done.ts";
+import { countState, exitCodeOf, type WorkReport, workUntilDone } from "../work-until-done.ts";
 
 interface RunOptions {
   readonly fresh?: boolean;
@@ -45,17 +46,13 @@ export const addRunCommand: AddCommand = (program, console, register) => {
 
 /** A rehearsal is a sweep of its own: under the real one's name it would take the real cells out of their grid. */
 function rehearsalName(name: string): string {
-  // A sweep's name holds 80 characters at most.
-  return `${name.slice(0, 70)}-rehearsal`;
+  // A sweep's name holds 80 characters at most; long names that begin alike must stay apart.
+  const short = name.length <= 70 ? name : `${name.slice(0, 61)}-${sha256Hex(name).slice(0, 8)}`;
+  return `${short}-rehearsal`;
 }
 
-/** Runs one sweep in an open house and reports it; shared by `run` and the seed's own command line. */
-export async function runSweep(
-  console: Console,
-  house: House,
-  spec: SweepSpec,
-  options: RunOptions,
-): Promise<ExitCode> {
+/** Runs one sweep in an open house and reports it. */
+async function runSweep(console: Console, house: House, spec: SweepSpec, options: RunOptions): Promise<ExitCode> {
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
   await openResultsFolder(console, spec.name, options.output);
@@ -80,8 +77,7 @@ export async function runSweep(
   if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
   else printLeaderboard(console, files);
   reportFailures(say, spec, work);
-  const unfinished = countState(work.progress, "failed") + countState(work.progress, "blocked");
-  return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
+  return exitCodeOf(work.progress);
 }
 
 async function announcePlan(

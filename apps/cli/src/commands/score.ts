@@ -4,12 +4,11 @@ import { analyseReply, type ReplyAnalysis } from "@hallumaze/engine";
 import { generateMaze, type Generator, type TrapPlacement } from "@hallumaze/maze";
 import { summariseWalk } from "@hallumaze/metrics";
 import type { FinishReason } from "@hallumaze/protocol";
-import { Option } from "commander";
 
 import { UsageError } from "../errors.ts";
 import { exitCodes } from "../console.ts";
 import type { AddCommand } from "../program.ts";
-import { integerBetween, readText } from "../inputs.ts";
+import { addMazeOptions, readText } from "../inputs.ts";
 
 interface ScoreOptions {
   readonly size: number;
@@ -40,20 +39,10 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 /** `score FILE|-`: reads and scores one reply and prints all of it as JSON. */
 export const addScoreCommand: AddCommand = (program, console, register) => {
-  const command = program
-    .command("score")
+  const command = program.command("score");
+  addMazeOptions(command)
     .description("read, walk and score one reply to one maze; prints JSON")
     .argument("<file>", "file with the reply, - for standard input")
-    .requiredOption("--size <n>", "rows and columns, 3 to 101", integerBetween(3, 101))
-    .requiredOption("--seed <n>", "seed of the maze", integerBetween(0, Number.MAX_SAFE_INTEGER))
-    .addOption(
-      new Option("--generator <name>", "how walls are chosen")
-        .choices(["dfs", "kruskal", "wilson", "prim"])
-        .default("dfs"),
-    )
-    .addOption(
-      new Option("--placement <name>", "where traps are put").choices(["path-order", "sampled"]).default("path-order"),
-    )
     .option("--no-mirage", "the prompt carried no tempting hints")
     .option("--no-confidence", "the prompt did not ask for confidences")
     .option("--finish-reason <reason>", "how the reply ended, in a vendor's words (stop, length, refusal …)")

@@ -8,7 +8,7 @@ import { findSweep } from "../inputs.ts";
 import { drawTable, formatCount, singleLine } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
-import { countState, openTrials } from "../work-until-done.ts";
+import { exitCodeOf, openTrials } from "../work-until-done.ts";
 
 interface StatusOptions {
   readonly watch?: boolean;
@@ -42,8 +42,7 @@ async function showSweep(console: Console, house: House, sweepId: string, option
     if (options.json) console.out(JSON.stringify({ ...progress, lanes }));
     else printStatus(console, progress, lanes);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
-    const missing = countState(progress, "failed") + countState(progress, "blocked");
-    if (!options.watch || isFinished) return missing > 0 ? exitCodes.failedTrials : exitCodes.ok;
+    if (!options.watch || isFinished) return exitCodeOf(progress);
     await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
   }
 }

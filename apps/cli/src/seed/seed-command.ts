@@ -19,7 +19,7 @@ import { programFolder, programVersion } from "../env.ts";
 import { applyModelRules, integerBetween, list, requireKeys, solverRules } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
 import { writeWhole } from "../results.ts";
-import { countState, workUntilDone } from "../work-until-done.ts";
+import { exitCodeOf, workUntilDone } from "../work-until-done.ts";
 import { askInteractively } from "./interactive.ts";
 import { chooseModels, keyVariables, readConfig } from "./seed-models.ts";
 import { comparison, mazeBox, resultLines } from "./seed-console.ts";
@@ -113,7 +113,7 @@ async function runMazes(console: Console, house: House, spec: SweepSpec, words: 
   const records = seedShapeRecords(rows, now.toISOString().slice(0, 19));
   printRecords(console, records);
   await writeFiles(console, records, words, now);
-  return countState(work.progress, "failed") > 0 ? exitCodes.failedTrials : exitCodes.ok;
+  return exitCodeOf(work.progress);
 }
 
 function printRecords(console: Console, records: readonly SeedShapeRecord[]): void {
