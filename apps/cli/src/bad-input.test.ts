@@ -32,8 +32,7 @@ describe("a spec that cannot run ends with exit 2, a message that names place an
     ["invalid YAML", "name: bad\nmodels: [sim/oracle\nseeds: [1]\n", /sweep\.yaml:\d+:\d+/],
     ["a key in the spec", `${good}notes: sk-ant-api03-${"x".repeat(40)}\n`, /key/],
     ["a spec of 5 MB", `${good}# ${"x".repeat(5_000_000)}\n`, /1,000,000|too large|longer/],
-    ["a part not built yet", `${good}groups: [A, B]\n`, /groups\[1\].*not in force yet/],
-    ["a budget", `${good}budgetUsd: 4\n`, /budgetUsd.*not in force yet/],
+    ["a part not built yet", `${good}judge: { models: [sim/oracle] }\n`, /judge.*not in force yet/],
     ["an empty file", "", /sweep\.yaml/],
   ])("%s", async (_, text, message) => {
     const folder = folderWith(text);
@@ -91,7 +90,6 @@ describe("words that no command takes end with exit 2", () => {
     ["a worker's unknown role", ["worker", "--role", "sleep"], /unknown role "sleep"/],
     ["a role that is not built yet", ["worker", "--role", "solve,judge"], /judge is not built/],
     ["retry without saying what", ["retry", "x"], /--failed, or --outcome/],
-    ["the original options with group B", ["--size", "5", "--group", "B", "--model", "sim/oracle"], /not in force yet/],
     ["interactive questions without a terminal", ["--interactive"], /needs a terminal/],
     ["nothing at all, without a terminal", [], /Usage: hallumaze/],
   ])("%s", async (_, words, message) => {

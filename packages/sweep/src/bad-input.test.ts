@@ -91,7 +91,6 @@ describe("a spec that cannot be used names the place and the mend", () => {
       ["models[1]", 2],
       ["seeds[0]", 3],
       ["sizes[0]", 4],
-      ["groups[0]", 5],
       ["groups[1]", 5],
       ["sead", 6],
     ]);
@@ -99,14 +98,13 @@ describe("a spec that cannot be used names the place and the mend", () => {
 });
 
 describe("what this version has not built is refused with the reason", () => {
-  it.each([
-    ["groups", spec("groups: [A, B, C]"), "groups[1]: Ariadne's groups B and C are not in force yet"],
-    ["a budget", spec("budgetUsd: 40"), "budgetUsd: a budget is not in force yet"],
-    ["a judge", spec("judge: { models: [openai/gpt-4o] }"), "judge: the judge is not in force yet"],
-  ])("%s", (_, text, message) => {
-    expect(refusal(text).issues).toHaveLength(text.includes("[A, B, C]") ? 2 : 1);
-    expect(refusal(text).message).toContain(message);
-  });
+  it.each([["a judge", spec("judge: { models: [openai/gpt-4o] }"), "judge: the judge is not in force yet"]])(
+    "%s",
+    (_, text, message) => {
+      expect(refusal(text).issues).toHaveLength(1);
+      expect(refusal(text).message).toContain(message);
+    },
+  );
 
   it("goes through one list, which takes anything and finds nothing in what can run", () => {
     expect(MISSING_PART_NAMES).toContain("judge");

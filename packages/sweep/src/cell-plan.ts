@@ -6,7 +6,7 @@ export type Group = "A" | "B" | "C";
 
 /**
  * All that decides a trial's result apart from the model's own randomness. Its canonical JSON is hashed to the cell id,
- * so names, aliases, limits, budget, retries and judges are not in it. Defaults are filled in, nothing is optional.
+ * so names, aliases, limits, budget, retries and judges are not in it. Defaults are filled in; only `ariadne` may be absent.
  */
 export interface CellPlan {
   /** Plan format version. */
@@ -25,6 +25,8 @@ export interface CellPlan {
   readonly seed: number;
   readonly size: number;
   readonly group: Group;
+  /** How groups B and C are spoken to after the first answer; absent in group A, whose result is its first answer. */
+  readonly ariadne?: { readonly hints: number; readonly version: string };
   readonly mirage: boolean;
   readonly language: Language;
   readonly confidence: boolean;

@@ -2,7 +2,7 @@ import type { Json } from "@hallumaze/foundation";
 
 import { hasCells, MAX_CELLS } from "./expand-cells.ts";
 import { explainIssue, suggestNearest } from "./explain-problems.ts";
-import { limitNames } from "./lanes.ts";
+import { limitNames, priceNames } from "./lanes.ts";
 import { notBuiltYet } from "./not-built-yet.ts";
 import { readModels, type SolverRules } from "./read-models.ts";
 import { holdsSecret, isSecretName, redact } from "./secrets.ts";
@@ -81,7 +81,10 @@ function normalise(
   }
   const modelsKnown = input.models !== undefined && !input.badModels && read.problems.length === 0;
   const exclude = readExclude(input.exclude ?? [], modelsKnown ? read.models : null, problems);
-  if (modelsKnown) checkLimits(input.limits ?? {}, read.models, problems);
+  if (modelsKnown) {
+    checkLimits(input.limits ?? {}, read.models, problems);
+    checkNames("prices", Object.keys(input.prices ?? {}), read.models, priceNames, problems);
+  }
   const { name, sizes } = input;
   if (problems.length > 0 || name === undefined || sizes === undefined || seeds === null) return null;
   const unique = <Value>(key: string, values: readonly Value[]): readonly Value[] => withoutRepeats(key, values, notes);
@@ -99,6 +102,8 @@ function normalise(
     placement: input.placement ?? "path-order",
     repeats: input.repeats ?? 1,
     limits: input.limits ?? {},
+    prices: input.prices ?? {},
+    ariadne: { hints: 1, shadow: true, ...input.ariadne },
     budgetUsd: input.budgetUsd ?? null,
     judge: input.judge === undefined ? null : { share: 1, consensusBelow: 0.6, repeats: 1, ...input.judge },
     retries: { tries: 4, empty: 1, ...input.retries },
@@ -142,25 +147,28 @@ function checkLimits(
   models: readonly ModelSpec[],
   problems: Problem[],
 ): void {
-  const known = new Set(models.flatMap(limitNames));
+  checkNames("limits", Object.keys(limits), models, limitNames, problems);
   for (const [name, { tpm, inputTpm, outputTpm }] of Object.entries(limits)) {
-    if (!known.has(name)) {
-      const suggestion = suggestNearest(
-        name,
-        models.map((model) => model.alias),
-        "models",
-      );
-      problems.push({
-        path: ["limits", name],
-        atKey: true,
-        message: "no model of this spec has this name",
-        ...suggestion,
-      });
-    }
     if (tpm !== undefined && (inputTpm ?? outputTpm) !== undefined) {
       const message = "tpm counts input and output together and excludes inputTpm and outputTpm";
       problems.push({ path: ["limits", name, "tpm"], message });
     }
+  }
+}
+
+/** Each of `names` must call a model of the spec. */
+function checkNames(
+  key: string,
+  names: readonly string[],
+  models: readonly ModelSpec[],
+  namesOf: (model: ModelSpec) => readonly string[],
+  problems: Problem[],
+): void {
+  const known = new Set(models.flatMap(namesOf));
+  const aliases = models.map((model) => model.alias);
+  for (const name of names.filter((one) => !known.has(one))) {
+    const suggestion = suggestNearest(name, aliases, "models");
+    problems.push({ path: [key, name], atKey: true, message: "no model of this spec has this name", ...suggestion });
   }
 }
 

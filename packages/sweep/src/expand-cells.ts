@@ -1,5 +1,5 @@
 import { canonicalJson, contentId, sha256Hex } from "@hallumaze/foundation";
-import { type Language, promptVersion } from "@hallumaze/protocol";
+import { hintVersion, type Language, promptVersion } from "@hallumaze/protocol";
 
 import type { Cell, CellPlan, Group } from "./cell-plan.ts";
 import { rehearsalLane } from "./lanes.ts";
@@ -11,7 +11,7 @@ import type { ExcludeRule, ModelSpec, SeedRange, SweepSpec } from "./spec.ts";
 export const MAX_CELLS = 10_000_000;
 
 /** The parts of a spec that span its grid. */
-export type GridSpec = Omit<SweepSpec, "limits" | "budgetUsd" | "judge" | "retries">;
+export type GridSpec = Omit<SweepSpec, "limits" | "prices" | "budgetUsd" | "judge" | "retries">;
 
 /** A condition of the grid: everything of a cell but its seed and repeat. */
 interface Condition {
@@ -110,6 +110,7 @@ function planOf(spec: GridSpec, condition: Condition, repeat: number, rehearsal:
     seed: 0,
     size,
     group,
+    ...(group === "A" ? {} : { ariadne: { hints: spec.ariadne.hints, version: hintVersion } }),
     mirage,
     language,
     confidence,
@@ -144,6 +145,7 @@ function planFields(plan: CellPlan): { readonly [K in keyof CellPlan]: CellPlan[
     seed: plan.seed,
     size: plan.size,
     group: plan.group,
+    ...(plan.ariadne === undefined ? {} : { ariadne: { hints: plan.ariadne.hints, version: plan.ariadne.version } }),
     mirage: plan.mirage,
     language: plan.language,
     confidence: plan.confidence,

@@ -52,6 +52,13 @@ export function limitNames(model: LaneOwner & { readonly alias: string; readonly
   return model.laneOverride === null ? names : [...names, model.laneOverride];
 }
 
+/** The names by which `prices` may call a model; a later one overrides. */
+export function priceNames(
+  model: Pick<LaneOwner, "provider" | "model"> & { readonly alias: string },
+): readonly string[] {
+  return [`${model.provider}/${model.model}`, model.alias];
+}
+
 /** Prefix of the lanes of rehearsals. A worker takes either these or the real ones: a rehearsal must never buy an answer. */
 const rehearsalPrefix = "rehearsal.";
 

@@ -14,17 +14,6 @@ interface MissingPart {
  */
 const MISSING_PARTS: readonly MissingPart[] = [
   {
-    part: "groups B and C",
-    asked: (spec) =>
-      listOf(spec["groups"]).flatMap((group, index) => (group === "B" || group === "C" ? [["groups", index]] : [])),
-    reason: "Ariadne's groups B and C are not in force yet; this version runs group A",
-  },
-  {
-    part: "budgetUsd",
-    asked: (spec) => givenAt(spec, "budgetUsd"),
-    reason: "a budget is not in force yet: this version would not stop at it; remove budgetUsd",
-  },
-  {
     part: "judge",
     asked: (spec) => givenAt(spec, "judge"),
     reason: "the judge is not in force yet; remove judge",
@@ -42,10 +31,6 @@ export function notBuiltYet(spec: unknown): readonly Problem[] {
 
 function givenAt(spec: Readonly<Record<string, unknown>>, key: string): SpecPath[] {
   return spec[key] === undefined || spec[key] === null ? [] : [[key]];
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -51,7 +51,7 @@ describe("specFromSeedOptions", () => {
     [{ runs: 0 }, "--runs"],
     [{ runs: 1e9 }, "--runs"],
     [{ seed: -1 }, "--seed"],
-    [{ group: "B" }, "--group"],
+    [{ group: "D" }, "--group"],
     [{ maxTokens: 0 }, "--max-tokens"],
   ])("names the option of %j", (options, path) => {
     const attempt = (): unknown => specFromSeedOptions({ models, ...options }, tools());

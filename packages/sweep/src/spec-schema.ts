@@ -64,6 +64,20 @@ const limits = z.strictObject({
   concurrency: z.int().min(1).max(100_000).exactOptional(),
 });
 
+const ariadne = z.strictObject({
+  hints: z.int().min(1).max(10).exactOptional().describe("Most hints a trial of group B or C gets"),
+  shadow: z.boolean().exactOptional().describe("A neutral turn for triggered trials of group A, where B is run too"),
+});
+
+/** Up to six decimals, as prices are kept exactly. */
+const usdPerMillionTokens = z.number().min(0).max(1_000_000).multipleOf(0.000_001);
+
+const price = z.strictObject({
+  input: usdPerMillionTokens,
+  output: usdPerMillionTokens,
+  cached: usdPerMillionTokens.exactOptional(),
+});
+
 const judge = z.strictObject({
   models: z.array(model).min(1).max(10),
   share: z.number().min(0).max(1).exactOptional(),
@@ -104,6 +118,11 @@ export const specSchema = z.strictObject({
   temperature: temperature.exactOptional(),
   judge: judge.exactOptional(),
   limits: z.record(z.string().max(300), limits).exactOptional(),
+  ariadne: ariadne.exactOptional(),
+  prices: z
+    .record(z.string().max(300), price)
+    .exactOptional()
+    .describe("US dollars for a million tokens by provider/model or name, over the shipped table"),
   budgetUsd: z.number().positive().max(1_000_000_000).exactOptional(),
   retries: z
     .strictObject({ tries: z.int().min(1).max(100).exactOptional(), empty: z.int().min(0).max(100).exactOptional() })
@@ -120,6 +139,8 @@ export function knownKeys(path: readonly (string | number)[]): readonly string[]
   if (path.length === 0) return Object.keys(specSchema.shape);
   if (first === "models" && path.length === 2) return Object.keys(modelObject.shape);
   if (first === "limits" && path.length === 2) return Object.keys(limits.shape);
+  if (first === "prices" && path.length === 2) return Object.keys(price.shape);
+  if (first === "ariadne" && path.length === 1) return Object.keys(ariadne.shape);
   if (first === "exclude" && path.length === 2) return Object.keys(exclude.shape);
   if (first === "judge" && path.length === 1) return Object.keys(judge.shape);
   if (first === "retries" && path.length === 1) return ["tries", "empty"];

@@ -49,6 +49,21 @@ export interface LaneLimits {
   readonly concurrency?: number;
 }
 
+/** How trials are spoken to after their first answer (spec/benchmark.md section 7). */
+export interface AriadneSpec {
+  /** 1 … 10: most hints a trial of group B or C gets. */
+  readonly hints: number;
+  /** Whether a triggered trial of group A gets its neutral turn where group B is in the sweep; kept apart from its result. */
+  readonly shadow: boolean;
+}
+
+/** US dollars for a million tokens, over the shipped table. `cached` absent: a cached token costs what any input does. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cached?: number;
+}
+
 /** Who judges: the first model judges, the second gives the second opinion. */
 export interface JudgeSpec {
   readonly models: readonly string[];
@@ -89,6 +104,9 @@ export interface SweepSpec {
   readonly repeats: number;
   /** By alias, `provider/model` or lane name. */
   readonly limits: Readonly<Record<string, LaneLimits>>;
+  /** By alias or `provider/model`. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  readonly ariadne: AriadneSpec;
   /** US dollars, above 0; null: no cap. */
   readonly budgetUsd: number | null;
   readonly judge: JudgeSpec | null;

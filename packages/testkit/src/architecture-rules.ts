@@ -19,6 +19,7 @@ export const layers: readonly (readonly string[])[] = [
   ["maze"],
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
+  ["ariadne"],
   ["contract", "engine", "mock-providers", "reports"],
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
@@ -27,7 +28,17 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /** Packages without I/O: with `types: []` a use of Node is a type error. */
-const purePackages = new Set(["foundation", "maze", "protocol", "statistics", "judge", "metrics", "solvers", "sweep"]);
+const purePackages = new Set([
+  "ariadne",
+  "foundation",
+  "maze",
+  "protocol",
+  "statistics",
+  "judge",
+  "metrics",
+  "solvers",
+  "sweep",
+]);
 const limits = { filesOfAPackage: 25, linesOfAFile: 400 };
 const scope = "@hallumaze/";
 
