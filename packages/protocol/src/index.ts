@@ -1,4 +1,4 @@
-export { hintVersion } from "./ariadne-hints.ts";
+export { buildHint, type Hint, type HintFacts, type HintRequest, hintVersion } from "./ariadne-hints.ts";
 export { estimateTokens, expectedLogTokens } from "./estimate-tokens.ts";
 export { buildPrompt, type Prompt, type PromptRequest, promptVersion } from "./prompt.ts";
 export { type ReadOptions, readerVersion, readReply } from "./read-reply.ts";
