@@ -5,7 +5,7 @@ import { type Deadlines, openProviders, type Providers } from "@hallumaze/provid
 import { onTestFinished } from "vitest";
 
 import type { SolveWorker, WorkerOptions } from "../src/worker.ts";
-import { openWorkerStage, type WorkerStage } from "./worker-stage.ts";
+import { type AtEnd, openWorkerStage, type WorkerStage } from "./worker-stage.ts";
 
 /** A worker's stage with the vendors' servers on loopback, the real SDKs before them and a real limiter. */
 export interface ProviderStage extends WorkerStage {
@@ -28,26 +28,34 @@ export interface RecordedExchange {
   readonly message: string | null;
 }
 
-/** Opens the stage; all of it is closed when the test ends. */
+/** Opens the stage; all of it is closed when the test ends, or by `atEnd`, in the reverse order. */
 export async function openProviderStage(
   options: MockProvidersOptions = {},
-  given: { readonly redisUrl?: string; readonly deadlines?: Partial<Deadlines> } = {},
+  given: {
+    readonly redisUrl?: string;
+    readonly deadlines?: Partial<Deadlines>;
+    /** What "per minute" means to the limiter; as long as the server's clock says. */
+    readonly minuteMs?: number;
+    readonly atEnd?: AtEnd;
+  } = {},
 ): Promise<ProviderStage> {
+  const atEnd = given.atEnd ?? onTestFinished;
   const mock = await startMockProviders(options);
-  onTestFinished(() => mock.close());
+  atEnd(() => mock.close());
   const providers = openProviders({
     variables: mock.environment(),
     ...(given.deadlines && { deadlines: given.deadlines }),
   });
-  onTestFinished(() => providers.close());
+  atEnd(() => providers.close());
   const limiters: LimiterPort[] = [];
   // Registered before the stage: closed after its workers have drained.
-  onTestFinished(async () => {
+  atEnd(async () => {
     for (const limiter of limiters) await limiter.close();
   });
-  const stage = await openWorkerStage(given.redisUrl);
+  const stage = await openWorkerStage(given.redisUrl, atEnd);
   const limiter = await openLimiter(
     given.redisUrl === undefined ? { databaseUrl: stage.databaseUrl } : { redisUrl: given.redisUrl },
+    given.minuteMs === undefined ? {} : { settings: { minuteMs: given.minuteMs } },
   );
   limiters.push(limiter);
   return {

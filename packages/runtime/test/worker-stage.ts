@@ -52,8 +52,11 @@ export interface Books {
   readonly lateDuplicates: number;
 }
 
-/** Opens a stage; without a Redis the queue lives in the database. All is closed when the test ends. */
-export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
+/** Takes what is to be closed in the end. */
+export type AtEnd = (close: () => Promise<void>) => void;
+
+/** Opens a stage; without a Redis the queue lives in the database. All is closed when the test ends, or by `atEnd`. */
+export async function openWorkerStage(redisUrl?: string, atEnd: AtEnd = onTestFinished): Promise<WorkerStage> {
   const { url: databaseUrl, drop } = await createDatabase();
   const store = await openStore({ databaseUrl, poolSize: 4 });
   const target: QueueTarget = redisUrl === undefined ? { databaseUrl } : { redisUrl };
@@ -65,7 +68,7 @@ export async function openWorkerStage(redisUrl?: string): Promise<WorkerStage> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const workers: SolveWorker[] = [];
-  onTestFinished(async () => {
+  atEnd(async () => {
     await Promise.all(workers.map((worker) => worker.drain(500)));
     await queue.close();
     await store.close();
