@@ -38,7 +38,20 @@ export interface ReplyAnalysis {
 export function analyseReply(maze: Maze, text: string, conditions: ReplyConditions): ReplyAnalysis {
   const { mirage, confidenceAsked, finishReason, mode } = conditions;
   const reading = readReply(text, { size: maze.size, finishReason, mode, maze });
-  const walk = simulateWalk(maze, reading, { mirage });
+  return analyseWalk(maze, { reading, walk: simulateWalk(maze, reading, { mirage }), text, confidenceAsked });
+}
+
+/** Scores a reading and its walk. `text` is what the published profile reads: its rules know raw text only. */
+export function analyseWalk(
+  maze: Maze,
+  given: {
+    readonly reading: Reading;
+    readonly walk: Walk;
+    readonly text: string;
+    readonly confidenceAsked: boolean;
+  },
+): ReplyAnalysis {
+  const { reading, walk, text, confidenceAsked } = given;
   return {
     reading,
     walk,

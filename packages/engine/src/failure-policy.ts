@@ -1,5 +1,5 @@
 import type { FailureOutcome } from "./outcomes.ts";
-import type { Claim, TrialEnd } from "./ports/store.ts";
+import type { Claim, UnansweredEnd } from "./ports/store.ts";
 
 /** Bounds of the one retry owner. All times in milliseconds. */
 export interface RetryPolicy {
@@ -43,7 +43,7 @@ export function decideFailure(
   claim: Pick<Claim, "tries" | "waits" | "maxTries">,
   policy: RetryPolicy,
   fraction: number,
-): TrialEnd {
+): UnansweredEnd {
   const { outcome, message } = failure;
   if (failure.park) return { kind: "blocked", outcome, message };
   if (finalOutcomes.has(outcome)) return { kind: "failed", outcome, message };
@@ -72,7 +72,7 @@ export function decideEmpty(
   claim: Pick<Claim, "emptyRetries" | "maxEmptyRetries" | "waits">,
   policy: RetryPolicy,
   fraction: number,
-): TrialEnd | null {
+): UnansweredEnd | null {
   if (claim.emptyRetries >= claim.maxEmptyRetries) return null;
   const afterMs = waitMs(null, claim.emptyRetries, policy, fraction);
   return { kind: "retry", outcome: "empty", message: "the reply was empty", spends: "empty", afterMs };

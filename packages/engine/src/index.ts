@@ -1,8 +1,27 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
 export { EngineError } from "./errors.ts";
+export type { Interval, ReplyRecord } from "./estimate-cells.ts";
+export {
+  type BindingLimit,
+  type EstimatePorts,
+  type LaneEstimate,
+  type ModelEstimate,
+  picoDollars,
+  type PlanEstimate,
+  type PlanPrice,
+  type ReplyHistory,
+  usdOf,
+} from "./estimate-sweep.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
 export { type FailureOutcome, failureOutcomes, type Outcome, type TrialState } from "./outcomes.ts";
-export { type ModelPlan, planSweep, type SweepPlan } from "./plan-sweep.ts";
+export {
+  type ActualUse,
+  comparePlan,
+  type ModelPlan,
+  type PlanError,
+  planSweep,
+  type SweepPlan,
+} from "./plan-sweep.ts";
 export type {
   LaneLimits,
   LaneUse,
@@ -33,9 +52,13 @@ export type {
   Provenance,
   RecordedFailure,
   RecordedReply,
+  RequestAdmission,
+  RequestIntent,
+  RequestTally,
   ScoredTrial,
   StoredReply,
   StorePort,
+  SweepMoney,
   SweepProgress,
   SweepRecord,
   TrialEnd,
@@ -47,14 +70,7 @@ export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { retryTrials } from "./retry-trials.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
-export {
-  type ModelSettings,
-  reservationIdOf,
-  runTrial,
-  toDeliveryResult,
-  type TrialObserver,
-  type TrialPorts,
-  type TrialResult,
-} from "./run-trial.ts";
+export { runTrial, toDeliveryResult } from "./run-trial.ts";
+export type { ModelSettings, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
 export { scoreReply } from "./score-reply.ts";
 export { enqueuePlanned, enqueueTrials, type SubmitProgress, type SubmitReport, submitSweep } from "./submit-sweep.ts";

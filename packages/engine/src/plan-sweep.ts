@@ -1,14 +1,17 @@
-import type { Maze } from "@hallumaze/maze";
-import { buildPrompt, estimateTokens, expectedLogTokens } from "@hallumaze/protocol";
 import { type Cell, type CellPlan, countCells, expandCells, type SweepSpec } from "@hallumaze/sweep";
 
+import {
+  type CellGroup,
+  type ConditionTokens,
+  type Interval,
+  measureCondition,
+  sampledMazes,
+} from "./estimate-cells.ts";
+import { type EstimatePorts, estimateSweep, type PlanEstimate } from "./estimate-sweep.ts";
 import { inBatches } from "./grid-batches.ts";
 import type { StorePort } from "./ports/store.ts";
-import { mazeOf } from "./prepare-trial.ts";
 
 const cellBatch = 5000;
-/** Mazes a condition whose prompts are measured; prompts of one condition differ by a few per cent only. */
-const sampledMazes = 12;
 
 /** What one model of a plan would do. */
 export interface ModelPlan {
@@ -20,10 +23,6 @@ export interface ModelPlan {
   /** Answered by another sweep of this database: taken over. */
   readonly reused: number;
   readonly toRun: number;
-  /** Estimated prompt tokens of the cells to run. */
-  readonly promptTokens: number;
-  /** Upper bound of reply tokens of the cells to run: the sum of their token limits. */
-  readonly maxReplyTokens: number;
 }
 
 /** What a spec would do; nothing is written or spent. */
@@ -31,20 +30,25 @@ export interface SweepPlan {
   readonly name: string;
   readonly cells: number;
   readonly models: readonly ModelPlan[];
+  /** What the cells to run are expected to take. */
+  readonly estimate: PlanEstimate;
   readonly warnings: readonly string[];
-  /** Rows of the stored sweep of that name that this spec no longer asks for. */
+  /** Whether a sweep of that name is stored. */
   readonly exists: boolean;
 }
 
-/** Works out a plan in one pass over the grid, with flat memory. `store` null plans as on an empty database. */
+/**
+ * Works out a plan in one pass over the grid; memory grows with the conditions, not with the cells. `store` null plans as
+ * on an empty database; without `ports` no limit, price or history is known.
+ */
 export async function planSweep(
   store: Pick<StorePort, "findAnswered" | "findSweep"> | null,
   spec: SweepSpec,
   options: { readonly fresh: boolean; readonly rehearsal: boolean },
+  ports?: EstimatePorts,
 ): Promise<SweepPlan> {
   const models = new Map<string, ModelCount>();
-  const estimate = promptEstimator(spec);
-  const warnings = new Map<string, string>();
+  const groups: OpenGroup[] = [];
   for (const cells of inBatches(expandCells(spec, { rehearsal: options.rehearsal }), cellBatch)) {
     const answered = await findAnswered(store, spec.name, cells);
     for (const cell of cells) {
@@ -53,21 +57,16 @@ export async function planSweep(
       if (answered.inSweep.has(cell.cellId)) model.done += 1;
       else if (answered.elsewhere.has(cell.cellId) && !options.fresh && !answered.known.has(cell.cellId))
         model.reused += 1;
-      else {
-        model.promptTokens += estimate(cell.plan, warnings);
-        model.maxReplyTokens += cell.plan.maxTokens;
-      }
+      else groupOf(groups, cell).cells += 1;
     }
   }
+  const conditionOf = conditionMeasure(spec);
   return {
     name: spec.name,
     cells: countCells(spec),
-    models: [...models.values()].map((model) => ({
-      ...model,
-      toRun: model.cells - model.done - model.reused,
-      promptTokens: Math.round(model.promptTokens),
-    })),
-    warnings: [...warnings.values()],
+    models: [...models.values()].map((model) => ({ ...model, toRun: model.cells - model.done - model.reused })),
+    estimate: await estimateSweep(spec, groups, conditionOf, options, ports),
+    warnings: tightLimits(groups, conditionOf),
     exists: store !== null && (await store.findSweep(spec.name)) !== null,
   };
 }
@@ -78,24 +77,37 @@ interface ModelCount {
   cells: number;
   done: number;
   reused: number;
-  promptTokens: number;
-  maxReplyTokens: number;
 }
 
 function countOf(models: Map<string, ModelCount>, cell: Cell): ModelCount {
   const known = models.get(cell.alias);
   if (known) return known;
-  const fresh = {
-    alias: cell.alias,
-    lane: cell.lane,
-    cells: 0,
-    done: 0,
-    reused: 0,
-    promptTokens: 0,
-    maxReplyTokens: 0,
-  };
+  const fresh = { alias: cell.alias, lane: cell.lane, cells: 0, done: 0, reused: 0 };
   models.set(cell.alias, fresh);
   return fresh;
+}
+
+interface OpenGroup extends CellGroup {
+  cells: number;
+}
+
+/** The group of a cell. The grid comes condition by condition, so a new group begins where a condition changes. */
+function groupOf(groups: OpenGroup[], { alias, plan }: Cell): OpenGroup {
+  const last = groups.at(-1);
+  if (last?.alias === alias && isSameCondition(last.plan, plan)) return last;
+  const fresh = { alias, plan, cells: 0 };
+  groups.push(fresh);
+  return fresh;
+}
+
+function isSameCondition(one: CellPlan, other: CellPlan): boolean {
+  return (
+    one.size === other.size &&
+    one.group === other.group &&
+    one.mirage === other.mirage &&
+    one.language === other.language &&
+    one.confidence === other.confidence
+  );
 }
 
 async function findAnswered(
@@ -111,19 +123,15 @@ async function findAnswered(
   return { inSweep: new Set(found.inSweep), elsewhere: new Set(found.elsewhere), known: new Set(found.known) };
 }
 
-/** Estimates prompt tokens from the spec's first few mazes in each condition, and warns where a log cannot fit. */
-function promptEstimator(spec: SweepSpec): (plan: CellPlan, warnings: Map<string, string>) => number {
+/** Measures each condition once, over the spec's first few mazes. */
+function conditionMeasure(spec: SweepSpec): (group: CellGroup) => ConditionTokens {
   const seeds = firstSeeds(spec, sampledMazes);
-  const conditions = new Map<string, { readonly meanTokens: number; readonly longestLog: number }>();
-  return (plan, warnings) => {
-    const key = [plan.size, plan.generator, plan.placement, plan.mirage, plan.language, plan.confidence].join(" ");
+  const conditions = new Map<string, ConditionTokens>();
+  return ({ plan }) => {
+    const key = [plan.size, plan.mirage, plan.language, plan.confidence].join(" ");
     const condition = conditions.get(key) ?? measureCondition(plan, seeds);
     conditions.set(key, condition);
-    const warning = `${plan.size} ${plan.language} ${plan.maxTokens}`;
-    if (condition.longestLog > plan.maxTokens && !warnings.has(warning)) {
-      warnings.set(warning, tightLimit(plan, condition.longestLog));
-    }
-    return condition.meanTokens;
+    return condition;
   };
 }
 
@@ -135,20 +143,16 @@ function firstSeeds(spec: SweepSpec, count: number): readonly number[] {
   return seeds;
 }
 
-function measureCondition(plan: CellPlan, seeds: readonly number[]): { meanTokens: number; longestLog: number } {
-  let tokens = 0;
-  let longestLog = 0;
-  for (const seed of seeds) {
-    const maze = mazeOf({ ...plan, seed });
-    tokens += promptTokens(plan, maze);
-    longestLog = Math.max(longestLog, expectedLogTokens(maze.solution.length, plan.language));
-  }
-  return { meanTokens: tokens / seeds.length, longestLog };
-}
-
-function promptTokens(plan: CellPlan, maze: Maze): number {
-  const prompt = buildPrompt({ maze, mirage: plan.mirage, language: plan.language, confidence: plan.confidence });
-  return estimateTokens(prompt.system) + estimateTokens(prompt.user);
+/** Warns, once for each size, language and limit, where the log of a solution cannot fit. */
+function tightLimits(
+  groups: readonly CellGroup[],
+  conditionOf: (group: CellGroup) => ConditionTokens,
+): readonly string[] {
+  const warnings = groups.flatMap((group) => {
+    const { longestLog } = conditionOf(group);
+    return longestLog > group.plan.maxTokens ? [tightLimit(group.plan, longestLog)] : [];
+  });
+  return [...new Set(warnings)];
 }
 
 function tightLimit(plan: CellPlan, longestLog: number): string {
@@ -157,4 +161,53 @@ function tightLimit(plan: CellPlan, longestLog: number): string {
     `${size} (${plan.language}): a log of the solution alone takes about ${longestLog} tokens, maxTokens is ${plan.maxTokens}: ` +
     `replies will be cut. Raise it, for example maxTokens: { perSize: { ${plan.size}: ${Math.ceil((longestLog * 2) / 500) * 500} } }`
   );
+}
+
+/** What a sweep took, as far as it is known. */
+export interface ActualUse {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+  readonly hours: number | null;
+}
+
+/** How an estimate turned out. Ratios are actual over expected: null where either is unknown, or nothing was expected and something came. */
+export interface PlanError {
+  readonly requestsRatio: number | null;
+  readonly inputTokensRatio: number | null;
+  readonly outputTokensRatio: number | null;
+  readonly costRatio: number | null;
+  readonly hoursRatio: number | null;
+  /** What `within` is about: the money, or the reply tokens where the money is unknown. */
+  readonly judgedBy: "costUsd" | "outputTokens";
+  readonly planned: Interval;
+  readonly actual: number;
+  /** Whether the actual figure lies within the interval. */
+  readonly within: boolean;
+}
+
+/** Holds an estimate against what the same cells took. A part without a price makes the money unknown: no part is compared to a whole. */
+export function comparePlan(estimate: PlanEstimate, actual: ActualUse): PlanError {
+  const planned = estimate.unpriced.length === 0 ? estimate.costUsd : null;
+  const byCost = planned !== null && actual.costUsd !== null;
+  const interval = byCost ? planned : estimate.outputTokens;
+  const figure = byCost && actual.costUsd !== null ? actual.costUsd : actual.outputTokens;
+  return {
+    requestsRatio: ratio(actual.requests, estimate.requests),
+    inputTokensRatio: ratio(actual.inputTokens, estimate.inputTokens),
+    outputTokensRatio: ratio(actual.outputTokens, estimate.outputTokens),
+    costRatio: ratio(actual.costUsd, planned),
+    hoursRatio: ratio(actual.hours, estimate.hours),
+    judgedBy: byCost ? "costUsd" : "outputTokens",
+    planned: interval,
+    actual: figure,
+    within: interval.low <= figure && figure <= interval.high,
+  };
+}
+
+function ratio(actual: number | null, planned: Interval | null): number | null {
+  if (actual === null || planned === null) return null;
+  if (planned.expected === 0) return actual === 0 ? 1 : null;
+  return actual / planned.expected;
 }

@@ -1,5 +1,5 @@
 import type { ScoredTrial, StorePort } from "./ports/store.ts";
-import { scoreReply } from "./score-reply.ts";
+import { scoreConversation } from "./score-reply.ts";
 
 const pageSize = 200;
 
@@ -25,7 +25,7 @@ export async function rescoreSweep(
     const saved: { readonly trialId: string; readonly scored: ScoredTrial }[] = [];
     for (const reply of page) {
       try {
-        saved.push({ trialId: reply.trialId, scored: scoreReply(reply.plan, reply.text, reply.finishReason) });
+        saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies) });
       } catch (error) {
         failed += 1;
         firstMessage ??= `${reply.trialId}: ${error instanceof Error ? error.message : String(error)}`;

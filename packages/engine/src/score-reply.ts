@@ -1,17 +1,33 @@
+import { type AriadneRecord, readConversation } from "@hallumaze/ariadne";
+import type { Maze } from "@hallumaze/maze";
 import { profileVersions, summariseWalk } from "@hallumaze/metrics";
-import { type FinishReason, readerVersion, type Reading } from "@hallumaze/protocol";
+import { type FinishReason, readerVersion, type Reading, type ReadingMode } from "@hallumaze/protocol";
 import type { CellPlan } from "@hallumaze/sweep";
 
-import { analyseReply, type ReplyAnalysis } from "./analyse-reply.ts";
+import { analyseReply, analyseWalk, type ReplyAnalysis } from "./analyse-reply.ts";
 import type { ScoredTrial } from "./ports/store.ts";
-import { mazeOf } from "./prepare-trial.ts";
+import { conversationOf, mazeOf } from "./prepare-trial.ts";
 
-/** Scores a stored reply of a plan: all three profiles on the strict reading, and what a lenient reading would change. */
+/** A reply as it was stored. */
+export interface AnsweredTurn {
+  readonly text: string;
+  readonly finishReason: FinishReason | null;
+}
+
+/** Scores a single reply of a plan, as `scoreConversation` does. */
 export function scoreReply(plan: CellPlan, text: string, finishReason: FinishReason | null): ScoredTrial {
+  return scoreConversation(plan, [{ text, finishReason }]);
+}
+
+/**
+ * Scores a plan's stored conversation: all three profiles on the strict reading, what a lenient reading would change, and
+ * what became of hints. Group A's result is its first answer; a second one is its shadow, kept apart.
+ */
+export function scoreConversation(plan: CellPlan, replies: readonly AnsweredTurn[]): ScoredTrial {
   const maze = mazeOf(plan);
-  const conditions = { mirage: plan.mirage, confidenceAsked: plan.confidence, finishReason };
-  const strict = analyseReply(maze, text, { ...conditions, mode: "strict" });
-  const lenient = beginsRight(strict) ? strict : analyseReply(maze, text, { ...conditions, mode: "lenient" });
+  const analyse = (mode: ReadingMode): Analysis => analyseTurns(plan, maze, replies, mode);
+  const strict = analyse("strict");
+  const lenient = beginsRight(strict) ? strict : analyse("lenient");
   const { seed, published, robust } = strict.profiles;
   return {
     outcome: strict.reading.outcome,
@@ -24,6 +40,7 @@ export function scoreReply(plan: CellPlan, text: string, finishReason: FinishRea
         meiSeed: lenient.profiles.seed.mei - seed.mei,
         meiRobust: lenient.profiles.robust.mei - robust.mei,
       },
+      ...(strict.ariadne === null ? {} : { ariadne: strict.ariadne }),
     }),
     profiles: {
       seed: { version: profileVersions.seed, scores: seed },
@@ -31,6 +48,21 @@ export function scoreReply(plan: CellPlan, text: string, finishReason: FinishRea
       robust: { version: profileVersions.robust, scores: robust },
     },
   };
+}
+
+type Analysis = ReplyAnalysis & { readonly ariadne: AriadneRecord | null };
+
+function analyseTurns(plan: CellPlan, maze: Maze, replies: readonly AnsweredTurn[], mode: ReadingMode): Analysis {
+  const [first, ...later] = replies;
+  const { text, finishReason } = first ?? { text: "", finishReason: null };
+  if (plan.group === "A" && later.length === 0) {
+    const conditions = { mirage: plan.mirage, confidenceAsked: plan.confidence, finishReason, mode };
+    return { ...analyseReply(maze, text, conditions), ariadne: null };
+  }
+  const { reading, walk, record } = readConversation(conversationOf(plan, maze, later.length > 0), replies, mode);
+  // The published rules read one text: group A's first answer, else the answer that stands last.
+  const read = plan.group === "A" ? text : (replies.at(-1)?.text ?? text);
+  return { ...analyseWalk(maze, { reading, walk, text: read, confidenceAsked: plan.confidence }), ariadne: record };
 }
 
 /**

@@ -39,6 +39,8 @@ export async function submitSweep(
     readonly rehearsal: boolean;
     readonly signal: AbortSignal;
     readonly onProgress?: SubmitProgress;
+    /** What the plan expects of this submission, as JSON text, to be compared with what it takes. */
+    readonly estimateJson?: string | null;
   },
 ): Promise<SubmitReport> {
   const { store, queue } = ports;
@@ -49,6 +51,8 @@ export async function submitSweep(
     maxTries: spec.retries.tries,
     maxEmptyRetries: spec.retries.empty,
     fresh: options.fresh,
+    budgetUsd: spec.budgetUsd === null ? null : String(spec.budgetUsd),
+    estimateJson: options.estimateJson ?? null,
   });
   const revision = await store.beginGrid(sweep.sweepId);
   const sums = { cells: 0, inserted: 0, existing: 0, reused: 0 };
@@ -62,10 +66,13 @@ export async function submitSweep(
     options.onProgress?.({ cells: sums.cells, enqueued: 0 });
   }
   const leftGrid = await store.closeGrid(sweep.sweepId, revision);
+  // A raised budget lets go on what a smaller one has stopped.
+  const unblocked = await store.unblockBudget(sweep.sweepId);
+  await enqueueTrials(queue, unblocked);
   const enqueued = await enqueuePlanned({ store, queue }, sweep.sweepId, options.signal, (count) =>
     options.onProgress?.({ cells: sums.cells, enqueued: count }),
   );
-  return { sweep, ...sums, leftGrid, enqueued };
+  return { sweep, ...sums, leftGrid, enqueued: enqueued + unblocked.length };
 }
 
 /** Hands all planned trials of a sweep to the queue, in each lane's shuffled order. Gives how many. */

@@ -75,6 +75,18 @@ export function readReply(text: string, options: ReadOptions): Reading {
   };
 }
 
+/** Text that shows a letter or digit before anything that could be markup, an entity or the start of reasoning. */
+const showsSomething = /^[^&<`~]*[\p{L}\p{N}]/u;
+
+/** Tells whether `readReply` would find the reply empty, without reading it. */
+export function isEmptyReply(text: string, finishReason: FinishReason | null): boolean {
+  if (showsSomething.test(text)) return false;
+  const { visible, unclosed } = splitReasoning(text);
+  const lines = splitLines(text, visible);
+  const facts = { finishReason, unclosedReasoning: unclosed, lines, hasWalk: false, gaveUp: false, cutShort: false };
+  return readOutcome(facts) === "empty";
+}
+
 /** A last step that was cut before its move says nothing: it is dropped. */
 function dropTail(log: Log): void {
   const last = log.steps.at(-1);

@@ -1,4 +1,5 @@
-import type { Rule } from "@hallumaze/mock-providers";
+import { retryTrials } from "@hallumaze/engine";
+import type { FailureKind, Rule } from "@hallumaze/mock-providers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import {
@@ -6,16 +7,19 @@ import {
   type FieldStage,
   type FieldSweep,
   modelNames,
+  modelOf,
   type ModelName,
   openFieldStage,
 } from "../test/field-stage.ts";
+import type { SolveWorker } from "./worker.ts";
 
 // Cases of field reports: each is played by the vendors' servers to the real SDKs, on every wire format it can meet.
 
 let stage: FieldStage;
+let worker: SolveWorker;
 beforeAll(async () => {
   stage = await openFieldStage({}, { deadlines: { headerMs: 2500, idleMs: 1500, totalMs: 4000 } });
-  stage.workPaced();
+  worker = stage.workPaced();
 });
 afterAll(() => stage.close());
 
@@ -34,6 +38,8 @@ interface Case {
   readonly end: End;
   /** Where a vendor's words mean something else. */
   readonly but?: Partial<Record<ModelName, End>>;
+  /** What else must hold of each trial. */
+  readonly also?: (fate: Fate) => void;
 }
 
 const first = { countBy: "model", nth: 1 } as const;
@@ -106,6 +112,7 @@ describe("what a reply is taken for, and how often it is asked for", () => {
       rules: [{ delivery: { filler: { lines: 1000, everyMs: 100 } } }],
       asked: single,
       end: once("timeout"),
+      also: ({ message }) => expect(message).toContain("timeout(total)"),
     },
     {
       is: "an answer cut by its length is bought once (T41)",
@@ -121,6 +128,10 @@ describe("what a reply is taken for, and how often it is asked for", () => {
       is: "an answer in the reasoning alone is empty: never read from there, asked for once more (T56)",
       rules: [{ reply: { text: "", reasoning: "FINAL_PATH: (0,0) → (1,0)" } }],
       end: { state: "done", outcome: "empty", tries: [null, null] },
+      also: ({ alias, exchanges }) => {
+        const shown = ["anthropic", "deepseek", "compatible"].includes(alias);
+        for (const { reasoning } of exchanges) expect(reasoning).toBe(shown ? "FINAL_PATH: (0,0) → (1,0)" : null);
+      },
     },
     {
       is: "a prompt that the server cut is not scored and not sent again (T63)",
@@ -155,6 +166,7 @@ describe("what a reply is taken for, and how often it is asked for", () => {
       rules: [{ ...first, fail: { kind: "unsupported_parameter", param: "seed" } }],
       asked: { params: { seed: 7 } },
       end: { ...answered(), side: ["repair"] },
+      also: ({ exchanges }) => expect(exchanges[0]?.effective).not.toContain("seed"),
     },
     {
       is: "a second refused parameter ends the trial, with tries left (T51)",
@@ -164,13 +176,219 @@ describe("what a reply is taken for, and how often it is asked for", () => {
       ],
       asked: { params: { seed: 7, top_p: 0.9 } },
       end: { ...once("bad_request"), side: ["repair"] },
+      also: ({ message }) => expect(message).toContain("top_p"),
     },
   ];
 
-  it.each(cases)("$is", async ({ is, rules, asked, end, but }) => {
+  it.each(cases)("$is", async ({ is, rules, asked, end, but, also }) => {
     const fates = await play(is.replace(/[^a-z0-9 ]/gi, "").slice(0, 60), rules, asked);
     const expected = modelNames.map((alias) => ({ alias, side: [], ...(but?.[alias] ?? end) }));
     expect(fates.map((fate) => ({ alias: fate.alias, ...endOf(fate) }))).toEqual(expected);
     for (const { state, scores } of fates) expect(scores > 0).toBe(state === "done");
+    for (const fate of fates) also?.(fate);
+  });
+});
+
+describe("one request a try", () => {
+  const [failsAs, breaksAs]: readonly [readonly FailureKind[], readonly Rule[]] = [
+    [
+      "rate_limited",
+      "overloaded",
+      "server_error",
+      "bad_gateway",
+      "unavailable",
+      "gateway_timeout",
+      "bad_request",
+      "context_too_long",
+      "payload_too_large",
+    ],
+    [
+      { delivery: { blackHole: true } },
+      { delivery: { stall: { afterEvents: 1 } } },
+      { delivery: { cut: { afterEvents: 1 } } },
+      { delivery: { reset: "after_headers" } },
+      { delivery: { reset: "in_body" } },
+      { delivery: { closeConnection: true } },
+      { respond: { status: 307, headers: { location: "/elsewhere" } } },
+      { respond: { status: 502, body: "<html>Bad gateway</html>" } },
+    ],
+  ];
+
+  it("whatever the failure: 17 kinds, each once, are 17 requests to each vendor", async () => {
+    const rules: Rule[] = [
+      ...failsAs.map((kind) => ({ ...first, fail: { kind, retryAfterMs: 1 } })),
+      ...breaksAs.map((rule) => ({ ...first, ...rule })),
+    ];
+    const fates = await play("each failure once", rules, { seeds: rules.length, tries: 1 });
+    expect(fates).toHaveLength(rules.length * modelNames.length);
+    for (const { exchanges } of fates) expect(exchanges).toHaveLength(1);
+    expect(fates.flatMap(({ exchanges }) => exchanges.flatMap(({ side }) => side))).toEqual([]);
+    expect(stage.requests()).toEqual(Object.fromEntries(modelNames.map((alias) => [alias, rules.length])));
+  });
+
+  it("but for a reused socket that dies before the reply: sent once more in the same try, and told (T18)", async () => {
+    const rules = modelNames.map(
+      (alias): Rule => ({
+        when: { model: modelOf(alias) },
+        countBy: "connection",
+        nth: 2,
+        times: 1,
+        delivery: { reset: "before_headers" },
+      }),
+    );
+    const fates = await play("dead sockets", rules, { seeds: 16, tries: 1 });
+    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
+    const resent = fates.filter(({ exchanges }) => exchanges.some(({ side }) => side.length > 0));
+    expect(resent.map(({ alias, tries, exchanges }) => [alias, tries, exchanges[0]?.side])).toEqual(
+      modelNames.map((alias) => [alias, 1, ["resend"]]),
+    );
+  });
+});
+
+describe("Google's own words for what it holds back", () => {
+  it("are kept, each asked for once (T64)", async () => {
+    const rules: Rule[] = [
+      { ...first, reply: { shape: "prompt_blocked", nativeFinish: "PROHIBITED_CONTENT" } },
+      { ...first, reply: { finish: "safety" } },
+      { ...first, reply: { finish: "recitation" } },
+      { ...first, reply: { finish: "other", text: "" } },
+    ];
+    const fates = await play("google filters", rules, { models: ["google"], seeds: 4 });
+    expect(fates.map(endOf)).toEqual(fates.map(() => ({ ...once("filtered"), side: [] })));
+    expect(fates.map(({ exchanges }) => exchanges[0]?.native).toSorted()).toEqual([
+      "OTHER",
+      "PROHIBITED_CONTENT",
+      "RECITATION",
+      "SAFETY",
+    ]);
+  });
+});
+
+describe("what answers cost", () => {
+  const cost = (fates: readonly Fate[]) =>
+    Object.fromEntries(fates.map(({ alias, exchanges }) => [alias, exchanges.map(({ costUsd }) => costUsd)]));
+
+  it("cached tokens have their own price, and the prompt begins with the same bytes for every seed (T42)", async () => {
+    const usage = { inputTokens: 1000, cachedTokens: 800, outputTokens: 100 };
+    const fates = await play("cached", [{ reply: { usage } }]);
+    // Input, cached and output in dollars a million: 1/0.1/5, 2.5/1.25/10, 150/–/600, 0.3/0.03/2.5, 1.32/0.044/3.96.
+    expect(cost(fates)).toEqual({
+      anthropic: [0.00078],
+      compatible: [null],
+      deepseek: [0.0006952],
+      google: [0.000334],
+      openai: [0.0025],
+      responses: [0.21],
+    });
+    await play("cached too", [], { seeds: 2 });
+    for (const alias of modelNames) {
+      const bodies = stage.mock
+        .requests()
+        .filter(({ model }) => model === modelOf(alias))
+        .map(({ bodyText }) => bodyText);
+      expect(bodies).toHaveLength(2);
+      expect(bodies[0]).not.toBe(bodies[1]);
+      const system = (body: string) => body.slice(0, 2000);
+      expect(system(bodies[0] ?? "")).toBe(system(bodies[1] ?? ""));
+    }
+  });
+
+  it("thoughts are paid as output (T50)", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 3071, reasoningTokens: 3071 };
+    const rules: Rule[] = [{ reply: { finish: "length", text: "", usage } }];
+    const fates = await play("thoughts", rules, { models: ["google"], maxTokens: 3072 });
+    expect(fates.map(endOf)).toEqual([{ ...result("truncated_in_reasoning"), side: [] }]);
+    expect(cost(fates)).toEqual({ google: [0.0079775] });
+  });
+
+  it("an answer that comes after the client's deadline is paid for and unknown, not 0; the retry's counts (T31)", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 100 };
+    const rules: Rule[] = [{ ...first, delivery: { headerDelayMs: 3500 } }, { reply: { usage } }];
+    stage.play(rules);
+    const sweep = await stage.sweep("late", { models: ["openai"] });
+    const [fate] = await stage.fates(sweep);
+    expect(fate).toMatchObject({ state: "done", outcome: "ok", tries: 2 });
+    expect(fate?.exchanges.map(({ outcome, costUsd }) => [outcome, costUsd])).toEqual([
+      ["timeout", null],
+      [null, 0.0035],
+    ]);
+    expect((await stage.store.progress(sweep.sweepId)).models[0]).toMatchObject({ costUnknown: 1 });
+    expect(stage.requests().openai).toBe(2);
+  });
+});
+
+describe("a sweep that is interrupted, submitted again or retried", () => {
+  const models: readonly ModelName[] = ["anthropic", "google"];
+
+  it("stopped at its half sends only the other half when it goes on (T25)", async () => {
+    stage.play([{ delivery: { headerDelayMs: 40 } }]);
+    await worker.drain(5000);
+    const halves = stage.workPaced({ concurrency: 2 });
+    const sweep = await stage.sweep("half", { models, seeds: 12 });
+    await stage.mock.until(({ completed }) => completed >= 12);
+    await halves.drain(5000);
+    const half = stage.mock.counts().requests;
+    expect(half).toBeLessThan(24);
+    worker = stage.workPaced();
+    const fates = await stage.fates(sweep);
+    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
+    expect(stage.mock.counts().requests).toBe(24);
+  });
+
+  it("submitted five times more, each cut short before the queue, sends nothing twice and adds no row (T21)", async () => {
+    stage.play([]);
+    const sweep = await stage.sweep("again", { models, seeds: 4 });
+    await stage.fates(sweep);
+    const cut = { ...stage.queue, enqueue: () => Promise.reject(new Error("the process is gone")) };
+    for (const seeds of [4, 4, 5, 5, 5]) {
+      await stage.sweep("again", { models, seeds }, cut).catch(() => undefined);
+    }
+    await stage.sweep("again", { models, seeds: 5 });
+    const fates = await stage.fates(sweep);
+    expect(fates).toHaveLength(10);
+    expect(stage.requests()).toMatchObject({ anthropic: 5, google: 5 });
+  });
+
+  it("asks for two cells of one prompt twice, and never again for an answer that was cut off (T29)", async () => {
+    stage.play([{ reply: { finish: "length", text: "STEP 1: (0,0) → [S↓]" } }]);
+    const asked = { models, repeats: 2 };
+    const sweep = await stage.sweep("twins", asked);
+    await stage.fates(sweep);
+    const bodies = stage.mock.requests().map(({ bodyText }) => bodyText);
+    expect(bodies).toHaveLength(4);
+    expect(new Set(bodies).size).toBe(2);
+    await stage.sweep("twins", asked);
+    expect((await stage.fates(sweep)).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: 4 }, () => "truncated"),
+    );
+    expect(stage.mock.counts().requests).toBe(4);
+  });
+
+  it("retried for its failures sends those, not the wrong answers (T26)", async () => {
+    stage.play([
+      { countBy: "model", nth: { to: 2 }, fail: "server_error" },
+      { reply: { text: "FINAL_PATH: (0,0) → (0,1)" } },
+    ]);
+    const sweep = await stage.sweep("wrong", { models, seeds: 5, tries: 1 });
+    const before = await stage.fates(sweep);
+    expect(before.filter(({ state }) => state === "failed")).toHaveLength(4);
+    stage.play([]);
+    expect(await retryTrials(stage, sweep.sweepId, { states: ["failed"] })).toBe(4);
+    const after = await stage.fates(sweep);
+    expect(stage.requests()).toMatchObject({ anthropic: 2, google: 2 });
+    expect(new Set(after.map(({ state }) => state))).toEqual(new Set(["done"]));
+  });
+
+  it("loses nothing to a worker killed in mid-request: the trial is taken over, one answer counts (T22)", async () => {
+    stage.play([{ ...first, delivery: { blackHole: true } }]);
+    await worker.drain(5000);
+    const child = await stage.fork(1);
+    const sweep = await stage.sweep("killed", { models });
+    await stage.mock.until(({ requests }) => requests >= 2);
+    child.kill("SIGKILL");
+    worker = stage.workPaced();
+    const fates = await stage.fates(sweep, 30_000);
+    expect(fates.map(endOf)).toEqual(models.map(() => ({ ...answered(), side: [] })));
+    expect(stage.requests()).toMatchObject({ anthropic: 2, google: 2 });
   });
 });

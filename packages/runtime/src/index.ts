@@ -4,4 +4,12 @@ export { type House, openHouse, withoutPassword } from "./house.ts";
 export { type Logger, openLogger } from "./logger.ts";
 export { readProvenance } from "./provenance.ts";
 export { type SolveWorker, startSolveWorker, type WorkerOptions, type WorkerTimes, workerTimes } from "./worker.ts";
-export { checkModel, findMissingKeys } from "@hallumaze/providers";
+export {
+  checkModel,
+  findCapabilities,
+  findDefaultLimits,
+  findMissingKeys,
+  findPrice,
+  missingPrices,
+  readThinking,
+} from "@hallumaze/providers";

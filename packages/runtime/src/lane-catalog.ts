@@ -1,5 +1,5 @@
 import type { Claim, LaneLimits, LimiterPort, ModelSettings, StorePort } from "@hallumaze/engine";
-import { findDefaultLimits } from "@hallumaze/providers";
+import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
 import { lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
 
 /** What the stored specs say of lanes and models beside their plans. */
@@ -55,10 +55,15 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
       if (!specs.has(claim.sweepId) || !limits.has(claim.lane)) await refresh();
       const spec = specs.get(claim.sweepId)?.spec;
       const model = spec?.models.find(({ alias }) => alias === claim.alias);
+      const prices = spec?.prices ?? {};
+      const priced = { ...claim.plan, alias: claim.alias };
       return {
         keyEnv: model?.keyEnv ?? null,
         tenant: spec?.name ?? claim.sweepId,
         expectedOutputTokens: Math.ceil(replyTokens.get(claim.lane) ?? firstGuessTokens),
+        shadow: spec !== undefined && spec.ariadne.shadow && spec.groups.includes("B"),
+        costOf: (usage) => costOf(priced, usage, prices),
+        boundOf: (inputTokens, outputTokens) => costBound(priced, { inputTokens, outputTokens }, prices),
       };
     },
     sawReply: (lane, outputTokens) => {

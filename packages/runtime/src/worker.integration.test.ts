@@ -101,7 +101,8 @@ describe("a worker", () => {
       { hash: createHash("sha256").update(nasty, "utf8").digest("hex") },
     ]);
     const texts: string[] = [];
-    for await (const page of stage.store.streamReplies(sweep.sweepId, 10)) texts.push(...page.map(({ text }) => text));
+    for await (const page of stage.store.streamReplies(sweep.sweepId, 10))
+      texts.push(...page.flatMap(({ replies }) => replies.map(({ text }) => text)));
     expect(texts).toEqual([nasty]);
   });
 

@@ -9,14 +9,12 @@ import {
   type ProviderPort,
   type QueuePort,
   reconcile,
-  reservationIdOf,
   runTrial,
   type StorePort,
   toDeliveryResult,
   type TrialObserver,
   type TrialPorts,
 } from "@hallumaze/engine";
-import { costOf } from "@hallumaze/providers";
 import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 
@@ -78,10 +76,11 @@ export interface SolveWorker {
 export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const times = options.times ?? workerTimes;
   const claims = new Map<string, Claim>();
+  const reservations = new Map<string, string>();
   const consumers = new Map<string, Consumer>();
   const stop = new AbortController();
   const catalog = openLaneCatalog(options.store, options.limiter);
-  const ports = trialPorts(options, times, claims, catalog);
+  const ports = trialPorts(options, times, { claims, reservations }, catalog);
 
   let isRepaired = false;
   const discover = async (): Promise<void> => {
@@ -104,10 +103,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     if (claims.size === 0) return;
     const held = [...claims.values()].map(({ trialId, fence }) => ({ trialId, fence }));
     const lost = await options.store.renew(held, times.leaseMs);
-    await renewSlots(
-      options.limiter,
-      [...claims.values()].filter((claim) => catalog.isLimited(claim.lane)),
-    );
+    await renewSlots(options.limiter, claims, reservations);
     for (const trialId of lost) {
       // A trial that ended while the renewal was under way is no longer held, and not lost.
       if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
@@ -166,10 +162,15 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
 }
 
 /** Prolongs the limiter's slots of the requests under way. */
-async function renewSlots(limiter: LimiterPort, claims: readonly Claim[]): Promise<void> {
+async function renewSlots(
+  limiter: LimiterPort,
+  claims: ReadonlyMap<string, Claim>,
+  reservations: ReadonlyMap<string, string>,
+): Promise<void> {
   const byLane = new Map<string, string[]>();
-  for (const claim of claims) {
-    byLane.set(claim.lane, [...(byLane.get(claim.lane) ?? []), reservationIdOf(claim)]);
+  for (const [trialId, reservation] of reservations) {
+    const lane = claims.get(trialId)?.lane;
+    if (lane !== undefined) byLane.set(lane, [...(byLane.get(lane) ?? []), reservation]);
   }
   for (const [lane, ids] of byLane) await limiter.renew(lane, ids);
 }
@@ -230,18 +231,12 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Longest wait for a limit that is spent in the lane's slot. */
 const patienceMs = 10_000;
 
-function trialPorts(
-  options: WorkerOptions,
-  times: WorkerTimes,
-  claims: Map<string, Claim>,
-  catalog: LaneCatalog,
-): TrialPorts {
+function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, catalog: LaneCatalog): TrialPorts {
   return {
     store: options.store,
     provider: options.provider,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
-    costOf: (plan, usage) => costOf(plan, usage),
     patienceMs,
     now: Date.now,
     fraction: Math.random,
@@ -251,18 +246,28 @@ function trialPorts(
     callTimeoutMs: times.callTimeoutMs,
     archivePatienceMs: times.archivePatienceMs,
     retry: defaultRetryPolicy,
-    observe: observer(options.logger, claims, catalog),
+    observe: observer(options.logger, held, catalog),
   };
 }
 
-function observer(logger: Logger, claims: Map<string, Claim>, catalog: LaneCatalog): TrialObserver {
+/** What this worker holds, by trial: its claims, and the limiter's reservations of their requests under way. */
+interface Held {
+  readonly claims: Map<string, Claim>;
+  readonly reservations: Map<string, string>;
+}
+
+function observer(logger: Logger, { claims, reservations }: Held, catalog: LaneCatalog): TrialObserver {
   let troubled = false;
   return {
     claimed: (claim) => {
       claims.set(claim.trialId, claim);
       logger.debug({ trialId: claim.trialId, fence: claim.fence }, "trial running");
     },
-    released: (claim) => claims.delete(claim.trialId),
+    reserved: (claim, reservation) => reservations.set(claim.trialId, reservation),
+    released: (claim) => {
+      claims.delete(claim.trialId);
+      reservations.delete(claim.trialId);
+    },
     ended: (claim, end, fate) => {
       troubled = false;
       const outcome = end.kind === "done" ? end.scored.outcome : end.outcome;

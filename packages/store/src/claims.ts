@@ -151,8 +151,8 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         'reasoning', e.reasoning, 'finishReason', e.finish_reason, 'inputTokens', e.input_tokens) ORDER BY e.turn) AS replies
       FROM (
         SELECT DISTINCT ON (turn) * FROM exchanges x
-        WHERE x.trial_id = d.id AND d.fence > 0 AND x.sequence > d.settled_sequence AND NOT x.late_duplicate
-          AND x.outcome IS NULL
+        WHERE x.trial_id = d.id AND d.fence > 0 AND (x.sequence > d.settled_sequence OR x.turn < d.kept_turns)
+          AND NOT x.late_duplicate AND x.outcome IS NULL
         ORDER BY turn, sequence DESC
       ) e
     ) recorded ON d.decision = 'claimed'

@@ -69,9 +69,9 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
   const rows = await database.query<{ readonly id: string }>(Prisma.sql`
     WITH input AS (
       SELECT * FROM json_to_recordset(${jsonRows(endings.map(toEndRow))}) AS i(trial_id uuid, fence int, kind text,
-        message text, after_ms float8, spends text, ${scoredColumns})
+        message text, after_ms float8, spends text, kept_turns smallint, ${scoredColumns})
     ), held AS (
-      SELECT t.id, i.kind, i.message, i.after_ms, i.spends, i.outcome, i.reader_version, i.reading_json, i.scores
+      SELECT t.id, i.kind, i.message, i.after_ms, i.spends, i.kept_turns, i.outcome, i.reader_version, i.reading_json, i.scores
       FROM input i JOIN trials t ON t.id = i.trial_id AND t.fence = i.fence AND t.state = 'running'
       ORDER BY t.id FOR NO KEY UPDATE OF t
     ), ended AS (
@@ -89,13 +89,15 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
         claimed_by = NULL, lease_until = NULL,
         settled_sequence = CASE WHEN h.outcome = 'internal' THEN t.settled_sequence
           ELSE coalesce(last.sequence, t.settled_sequence) END,
+        kept_turns = coalesce(h.kept_turns, t.kept_turns),
         accepted_exchange_id = CASE WHEN h.kind = 'done' THEN reply.id END
       FROM held h
       LEFT JOIN LATERAL (
         SELECT e.sequence FROM exchanges e WHERE e.trial_id = h.id ORDER BY e.sequence DESC LIMIT 1
       ) last ON true
       LEFT JOIN LATERAL (
-        SELECT e.id FROM exchanges e WHERE e.trial_id = h.id AND NOT e.late_duplicate AND e.outcome IS NULL
+        SELECT e.id FROM exchanges e WHERE e.trial_id = h.id AND e.turn = 0 AND NOT e.late_duplicate
+          AND e.outcome IS NULL
         ORDER BY e.sequence DESC LIMIT 1
       ) reply ON true
       WHERE t.id = h.id
@@ -111,7 +113,7 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
 function toEndRow({ trialId, fence, end }: Ending) {
   const base = { trial_id: trialId, fence, kind: end.kind };
   if (end.kind === "done") return { ...base, ...toScoredRow(end.scored) };
-  const failed = { ...base, outcome: end.outcome, message: encodeText(end.message) };
+  const failed = { ...base, outcome: end.outcome, message: encodeText(end.message), kept_turns: end.keptTurns ?? 0 };
   return end.kind !== "retry" ? failed : { ...failed, after_ms: end.afterMs, spends: end.spends };
 }
 

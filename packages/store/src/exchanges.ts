@@ -6,6 +6,7 @@ import { coalesce } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { isItemsFault, StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
+import { settleMoney } from "./money.ts";
 import { encodeNullable, encodeText } from "./storable-text.ts";
 
 /** The method of the store that keeps exchanges. */
@@ -59,24 +60,31 @@ async function recordBatch(
         finish_reason text, outcome text, error_message text, served_model text, effective_params_json text,
         input_tokens int, output_tokens int, cached_tokens int, reasoning_tokens int, queue_ms int, limiter_ms int,
         http_ms int, ttft_ms int, served_by text, native_finish_reason text, side_requests_json text, cost_usd numeric,
-        price_date date)
+        price_date date, cost_bound_usd numeric)
     ), checked AS (
-      SELECT i.id, t.fence IS DISTINCT FROM i.fence OR t.state <> 'running' AS is_late
+      SELECT i.id, t.sweep_id, t.fence IS DISTINCT FROM i.fence OR t.state <> 'running' AS is_late
       FROM input i JOIN trials t ON t.id = i.trial_id ORDER BY t.id FOR SHARE OF t
     ), written AS (
       INSERT INTO exchanges (id, trial_id, fence, turn, try_number, worker_id, late_duplicate, request_json, raw_body,
         raw_sha256, "text", reasoning, finish_reason, outcome, error_message, served_model, effective_params_json,
         input_tokens, output_tokens, cached_tokens, reasoning_tokens, queue_ms, limiter_ms, http_ms, ttft_ms,
-        served_by, native_finish_reason, side_requests_json, cost_usd, price_date)
+        served_by, native_finish_reason, side_requests_json, cost_usd, price_date, cost_bound_usd)
       SELECT i.id, i.trial_id, i.fence, i.turn, i.try_number, i.worker_id, c.is_late, i.request_json, i.raw_body,
         i.raw_sha256, i."text", i.reasoning, i.finish_reason, i.outcome, i.error_message, i.served_model,
         i.effective_params_json, i.input_tokens, i.output_tokens, i.cached_tokens, i.reasoning_tokens, i.queue_ms,
         i.limiter_ms, i.http_ms, i.ttft_ms, i.served_by, i.native_finish_reason, i.side_requests_json, i.cost_usd,
-        i.price_date
+        i.price_date, i.cost_bound_usd
       FROM input i JOIN checked c ON c.id = i.id
       ON CONFLICT (id) DO NOTHING
       RETURNING id, late_duplicate
-    )
+    ), closed AS (
+      DELETE FROM open_requests o USING input i
+      WHERE o.trial_id = i.trial_id AND o.fence = i.fence AND o.turn = i.turn AND o.try_number = i.try_number
+      RETURNING o.sweep_id, o.bound_usd
+    ), ${settleMoney(Prisma.sql`
+      SELECT c.sweep_id, coalesce(i.cost_usd, i.cost_bound_usd, 0) AS spent, 0 AS released
+      FROM written w JOIN input i ON i.id = w.id JOIN checked c ON c.id = w.id
+      UNION ALL SELECT sweep_id, 0, coalesce(bound_usd, 0) FROM closed`)}
     SELECT c.id::text, coalesce(w.late_duplicate, e.late_duplicate) AS "isLate"
     FROM checked c LEFT JOIN written w ON w.id = c.id LEFT JOIN exchanges e ON e.id = c.id`);
   const late = new Map(rows.map((row) => [row.id, row.isLate]));
@@ -123,6 +131,7 @@ function toRow({ id, exchange }: IdentifiedExchange) {
     side_requests_json: encodeNullable(exchange.sideRequestsJson),
     cost_usd: exchange.costUsd,
     price_date: exchange.priceDate,
+    cost_bound_usd: exchange.costBoundUsd,
   };
 }
 

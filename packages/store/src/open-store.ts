@@ -7,6 +7,7 @@ import { describeDatabase, StoreError } from "./errors.ts";
 import { createExchangeMethods } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
 import { checkSchema, migrateDatabase } from "./migrate.ts";
+import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
 import { createProgressMethods } from "./progress.ts";
 import { createStreamMethods } from "./stream-trials.ts";
@@ -54,6 +55,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...claims,
     ...exchanges,
     ...ends,
+    ...createMoneyMethods(database),
     ...createProgressMethods(database),
     ...createStreamMethods(database),
     ping: (timeoutMs) =>

@@ -1,25 +1,37 @@
-import type { FailureGroup, ModelProgress, StorePort, SweepProgress, TrialState } from "@hallumaze/engine";
+import type {
+  FailureGroup,
+  ModelProgress,
+  RequestTally,
+  StorePort,
+  SweepProgress,
+  TrialState,
+} from "@hallumaze/engine";
 
 import { type Database, isUuid } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
+import { sumMoney } from "./money.ts";
 import { decodeNullable, decodeText } from "./storable-text.ts";
-import { toRecord } from "./sweeps.ts";
+import { lastEstimate, toRecord } from "./sweeps.ts";
 
 /** The method of the store that counts. */
-export function createProgressMethods(database: Database): Pick<StorePort, "progress"> {
-  return { progress: (sweepId) => progress(database, sweepId) };
+export function createProgressMethods(database: Database): Pick<StorePort, "progress" | "tally"> {
+  return {
+    progress: (sweepId) => progress(database, sweepId),
+    tally: (sweepId, sinceMs) => tally(database, sweepId, sinceMs),
+  };
 }
 
 async function progress(database: Database, sweepId: string): Promise<SweepProgress> {
   const found = isUuid(sweepId)
-    ? await database.run((prisma) => prisma.sweep.findUnique({ where: { id: sweepId } }))
+    ? await database.run((prisma) => prisma.sweep.findUnique({ where: { id: sweepId }, include: lastEstimate }))
     : null;
   if (found === null) throw new StoreError("sweep-unknown", `No sweep has the id ${sweepId}.`);
-  const [groups, costs, failures, [counts]] = await Promise.all([
+  const [groups, costs, failures, money, [counts]] = await Promise.all([
     countGroups(database, sweepId),
     sumCosts(database, sweepId),
     findFailures(database, sweepId),
+    sumMoney(database, sweepId),
     database.query<{ readonly leftGrid: number; readonly lateDuplicates: number }>(Prisma.sql`
       SELECT (SELECT count(*)::int FROM trials WHERE sweep_id = ${sweepId}::uuid AND NOT in_grid) AS "leftGrid",
         (SELECT count(*)::int FROM exchanges e JOIN trials t ON t.id = e.trial_id
@@ -31,6 +43,7 @@ async function progress(database: Database, sweepId: string): Promise<SweepProgr
     failures,
     leftGrid: counts?.leftGrid ?? 0,
     lateDuplicates: counts?.lateDuplicates ?? 0,
+    money,
   };
 }
 
@@ -60,21 +73,36 @@ async function countGroups(database: Database, sweepId: string): Promise<readonl
     GROUP BY alias, lane, state, outcome ORDER BY alias, lane`);
 }
 
-interface CostRow {
-  readonly alias: string;
-  readonly lane: string;
-  readonly costUsd: string | null;
-  readonly costUnknown: number;
-}
+type CostRow = Pick<
+  ModelProgress,
+  "alias" | "lane" | "costUsd" | "costUnknown" | "requests" | "followUps" | "failedRequests" | "limiterMs"
+>;
 
 /** Every request counts, also those of lost tries and late replies: they are on the bill. */
 async function sumCosts(database: Database, sweepId: string): Promise<ReadonlyMap<string, CostRow>> {
   const rows = await database.query<CostRow>(Prisma.sql`
     SELECT t.alias, t.lane, trim_scale(sum(e.cost_usd))::text AS "costUsd",
-      (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown"
+      (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown",
+      count(*)::int AS requests, (count(*) FILTER (WHERE e.turn > 0))::int AS "followUps",
+      (count(*) FILTER (WHERE e.outcome IS NOT NULL))::int AS "failedRequests",
+      coalesce(sum(e.limiter_ms), 0)::float8 AS "limiterMs"
     FROM trials t JOIN exchanges e ON e.trial_id = t.id
     WHERE t.sweep_id = ${sweepId}::uuid GROUP BY t.alias, t.lane`);
   return new Map(rows.map((row) => [JSON.stringify([row.alias, row.lane]), row]));
+}
+
+async function tally(database: Database, sweepId: string, sinceMs: number): Promise<RequestTally> {
+  const [row] = isUuid(sweepId)
+    ? await database.query<RequestTally>(Prisma.sql`
+        SELECT count(*)::int AS requests, coalesce(sum(e.input_tokens), 0)::float8 AS "inputTokens",
+          coalesce(sum(e.output_tokens), 0)::float8 AS "outputTokens", trim_scale(sum(e.cost_usd))::text AS "costUsd",
+          (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown",
+          (extract(epoch FROM max(e.created_at) - min(e.created_at - e.http_ms * interval '1 millisecond')) * 1000)::float8
+            AS "elapsedMs"
+        FROM trials t JOIN exchanges e ON e.trial_id = t.id
+        WHERE t.sweep_id = ${sweepId}::uuid AND e.created_at >= to_timestamp(${sinceMs}::float8 / 1000)`)
+    : [];
+  return row ?? { requests: 0, inputTokens: 0, outputTokens: 0, costUsd: null, costUnknown: 0, elapsedMs: null };
 }
 
 async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {
@@ -126,6 +154,10 @@ function toModels(groups: readonly Group[], costs: ReadonlyMap<string, CostRow>)
       finishedPerSecond: finishedPerSecond(ofModel),
       costUsd: costs.get(key)?.costUsd ?? null,
       costUnknown: costs.get(key)?.costUnknown ?? 0,
+      requests: costs.get(key)?.requests ?? 0,
+      followUps: costs.get(key)?.followUps ?? 0,
+      failedRequests: costs.get(key)?.failedRequests ?? 0,
+      limiterMs: costs.get(key)?.limiterMs ?? 0,
     };
   });
 }

@@ -167,9 +167,20 @@ function toTrialRow(row: TrialPageRow, found: Found | undefined): TrialRow {
 
 interface ReplyPageRow extends OrderedRow {
   readonly plan: StoredReply["plan"];
-  readonly text: string;
-  readonly finishReason: StoredReply["finishReason"];
+  readonly first: StoredReply["replies"][number];
+  /** Null where the first answer was the last. */
+  readonly followUps: StoredReply["replies"] | null;
 }
+
+/** The turns that followed the accepted first answer, the newest reply of each. */
+const conversation = Prisma.sql`LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('text', coalesce(f."text", ''), 'finishReason', f.finish_reason) ORDER BY f.turn) AS replies
+    FROM (
+      SELECT DISTINCT ON (x.turn) x.* FROM exchanges x
+      WHERE x.trial_id = e.trial_id AND x.turn > 0 AND x.sequence > e.sequence AND NOT x.late_duplicate AND x.outcome IS NULL
+      ORDER BY x.turn, x.sequence DESC
+    ) f
+  ) later ON true`;
 
 const answered = Prisma.sql`t.in_grid AND t.state = 'done' AND t.accepted_exchange_id IS NOT NULL`;
 
@@ -183,14 +194,15 @@ async function* streamReplies(
   for (;;) {
     const rows: readonly ReplyPageRow[] = await database.query<ReplyPageRow>(Prisma.sql`
       WITH ${pageAfter(sweepId, last, pageSize, answered)}
-      SELECT ${orderColumns}, t.plan, coalesce(e."text", '') AS text, e.finish_reason AS "finishReason"
-      FROM page t ${accepted} ORDER BY ${order}`);
+      SELECT ${orderColumns}, t.plan,
+        json_build_object('text', coalesce(e."text", ''), 'finishReason', e.finish_reason) AS first,
+        later.replies AS "followUps"
+      FROM page t ${accepted} ${conversation} ORDER BY ${order}`);
     if (rows.length === 0) return;
-    yield rows.map(({ trialId, plan, text, finishReason }) => ({
+    yield rows.map(({ trialId, plan, first, followUps }) => ({
       trialId,
       plan,
-      text: decodeText(text),
-      finishReason,
+      replies: [first, ...(followUps ?? [])].map((reply) => ({ ...reply, text: decodeText(reply.text) })),
     }));
     if (rows.length < pageSize) return;
     last = rows.at(-1) ?? null;

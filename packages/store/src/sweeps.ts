@@ -3,7 +3,7 @@ import type { InsertReport, StorePort, SweepRecord } from "@hallumaze/engine";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
-import { decodeText, encodeText } from "./storable-text.ts";
+import { decodeText, encodeNullable, encodeText } from "./storable-text.ts";
 
 type Cell = Parameters<StorePort["insertCells"]>[2][number];
 type SweepMethods = Pick<
@@ -18,7 +18,9 @@ export function createSweepMethods(database: Database): SweepMethods {
   return {
     openSweep: (sweep) => openSweep(database, sweep),
     findSweep: async (name) => {
-      const found = await database.run((prisma) => prisma.sweep.findUnique({ where: { name: encodeText(name) } }));
+      const found = await database.run((prisma) =>
+        prisma.sweep.findUnique({ where: { name: encodeText(name) }, include: lastEstimate }),
+      );
       return found === null ? null : toRecord(found);
     },
     listSweeps: async () => {
@@ -63,31 +65,47 @@ export interface SweepRow {
   readonly name: string;
   readonly specJson: string;
   readonly createdAt: Date;
+  /** The newest that says what its plan expected; none where it was not asked for. */
+  readonly submissions?: readonly { readonly estimateJson: string | null; readonly createdAt: Date }[];
 }
+
+/** Asks for the newest submission that says what its plan expected. */
+export const lastEstimate = {
+  submissions: { where: { estimateJson: { not: null } }, orderBy: { id: "desc" }, take: 1 },
+} as const;
 
 /** A sweep's row as the port has it. */
 export function toRecord(row: SweepRow): SweepRecord {
+  const submission = row.submissions?.[0];
   return {
     sweepId: row.id,
     name: decodeText(row.name),
     specJson: decodeText(row.specJson),
     createdAtMs: row.createdAt.getTime(),
+    estimate:
+      submission === undefined || submission.estimateJson === null
+        ? null
+        : { json: decodeText(submission.estimateJson), sinceMs: submission.createdAt.getTime() },
   };
 }
 
 async function openSweep(database: Database, sweep: Parameters<StorePort["openSweep"]>[0]): Promise<SweepRecord> {
   const spec = encodeText(sweep.specJson);
   const provenance = encodeText(JSON.stringify(sweep.provenance));
+  const estimate = encodeNullable(sweep.estimateJson ?? null);
   const [row] = await database.query<SweepRow>(Prisma.sql`
     WITH opened AS (
-      INSERT INTO sweeps (name, spec_json, provenance_json, max_tries, max_empty_retries, fresh)
-      VALUES (${encodeText(sweep.name)}, ${spec}, ${provenance}, ${sweep.maxTries}, ${sweep.maxEmptyRetries}, ${sweep.fresh})
+      INSERT INTO sweeps (name, spec_json, provenance_json, max_tries, max_empty_retries, fresh, budget_usd)
+      VALUES (${encodeText(sweep.name)}, ${spec}, ${provenance}, ${sweep.maxTries}, ${sweep.maxEmptyRetries}, ${sweep.fresh},
+        ${sweep.budgetUsd ?? null}::numeric)
       ON CONFLICT (name) DO UPDATE SET
         spec_json = excluded.spec_json, provenance_json = excluded.provenance_json, max_tries = excluded.max_tries,
-        max_empty_retries = excluded.max_empty_retries, fresh = excluded.fresh, submitted_at = now()
+        max_empty_retries = excluded.max_empty_retries, fresh = excluded.fresh, budget_usd = excluded.budget_usd,
+        submitted_at = now()
       RETURNING id, name, spec_json, created_at
     ), submission AS (
-      INSERT INTO submissions (sweep_id, spec_json, provenance_json) SELECT id, ${spec}, ${provenance} FROM opened
+      INSERT INTO submissions (sweep_id, spec_json, provenance_json, estimate_json)
+      SELECT id, ${spec}, ${provenance}, ${estimate} FROM opened
     )
     SELECT id, name, spec_json AS "specJson", created_at AS "createdAt" FROM opened`);
   if (row === undefined)

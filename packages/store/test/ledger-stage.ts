@@ -150,6 +150,7 @@ export function exchange(
     sideRequestsJson: null,
     costUsd: null,
     priceDate: null,
+    costBoundUsd: null,
     ...changes,
   };
 }

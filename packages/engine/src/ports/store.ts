@@ -20,6 +20,8 @@ export interface SweepRecord {
   /** The normalised spec, as JSON text. */
   readonly specJson: string;
   readonly createdAtMs: number;
+  /** What the plan of the last submission with anything to run expected, as JSON text; null where none was kept. */
+  readonly estimate: { readonly json: string; readonly sinceMs: number } | null;
 }
 
 /** What an insert of cells did. */
@@ -38,6 +40,53 @@ export interface OpenTrial {
   readonly generation: number;
   /** Milliseconds until it may start; 0 where it may now. */
   readonly delayMs: number;
+}
+
+/** One request that is about to be sent. */
+export interface RequestIntent {
+  readonly trialId: string;
+  readonly fence: number;
+  readonly turn: number;
+  readonly tryNumber: number;
+  readonly workerId: string;
+  /** Most that it can cost, exact decimal US dollars; null where no price is known. */
+  readonly boundUsd: string | null;
+}
+
+/** Whether a request may be sent, as far as money goes. */
+export type RequestAdmission =
+  /** Charged at its bound until its exchange is recorded; a worker that dies leaves it on the books. */
+  | { readonly kind: "open" }
+  /** The budget does not reach while others are under way: they may cost less than their bounds. */
+  | { readonly kind: "later" }
+  /** The budget does not reach, and nothing is under way. */
+  | { readonly kind: "exhausted"; readonly budgetUsd: string; readonly committedUsd: string }
+  /** The fence is old. */
+  | { readonly kind: "lost" };
+
+/** What a sweep's requests took from a moment on. */
+export interface RequestTally {
+  readonly requests: number;
+  /** As the providers counted them, where they did. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Known cost, exact decimal US dollars; null where none is known. */
+  readonly costUsd: string | null;
+  readonly costUnknown: number;
+  /** From the first request's start to the last one's end; null before the first. */
+  readonly elapsedMs: number | null;
+}
+
+/** Where a sweep's money went; exact decimal US dollars. */
+export interface SweepMoney {
+  /** Null: no cap. */
+  readonly budgetUsd: string | null;
+  /** All requests recorded so far, at most where their cost is not known. */
+  readonly spentUsd: string;
+  /** Requests under way. */
+  readonly open: { readonly count: number; readonly boundUsd: string };
+  /** Requests whose worker ended before their reply was recorded (`worker_lost`): they may be on the bill. */
+  readonly lost: { readonly count: number; readonly boundUsd: string; readonly unpriced: number };
 }
 
 /** A recorded exchange, read back. */
@@ -126,6 +175,8 @@ export interface ExchangeRecord {
   /** Exact decimal US dollars with the day of the price; null where unknown. */
   readonly costUsd: string | null;
   readonly priceDate: string | null;
+  /** Most that it can have cost where that is not known; null where it cost nothing or no price is known. */
+  readonly costBoundUsd: string | null;
 }
 
 /** What the pure part made of a reply. */
@@ -140,17 +191,26 @@ export interface ScoredTrial {
 /** How a try ended, written in one statement guarded by the fence. */
 export type TrialEnd =
   | { readonly kind: "done"; readonly scored: ScoredTrial }
-  | {
+  | ({
       readonly kind: "retry";
-      readonly outcome: Outcome;
-      readonly message: string;
       readonly afterMs: number;
       /** What the retry spends: a try, an empty-reply retry, or a wait. */
       readonly spends: "try" | "empty" | "wait";
-    }
-  | { readonly kind: "failed"; readonly outcome: Outcome; readonly message: string }
-  /** The lane is parked: no try is spent, and the trial goes on when the lane does. */
-  | { readonly kind: "blocked"; readonly outcome: Outcome; readonly message: string };
+    } & Unanswered)
+  | ({ readonly kind: "failed" } & Unanswered)
+  /** The lane is parked or the budget does not reach: no try is spent, and the trial goes on when it can. */
+  | ({ readonly kind: "blocked" } & Unanswered);
+
+/** An end without a result. */
+export type UnansweredEnd = Exclude<TrialEnd, { readonly kind: "done" }>;
+
+/** What is said of a try that ended without a result. */
+export interface Unanswered {
+  readonly outcome: Outcome;
+  readonly message: string;
+  /** Replies of turns below this number stand: a further try asks for the later ones only. 0 unless told. */
+  readonly keptTurns?: number;
+}
 
 /** Selects trials of one sweep. */
 export interface TrialSelector {
@@ -175,6 +235,12 @@ export interface ModelProgress {
   readonly costUsd: string | null;
   /** Requests whose cost is not known. */
   readonly costUnknown: number;
+  /** Requests that were answered or failed, in all; of them: later turns of a conversation, and failed ones. */
+  readonly requests: number;
+  readonly followUps: number;
+  readonly failedRequests: number;
+  /** Milliseconds that requests waited for the lane's limits, in all. */
+  readonly limiterMs: number;
 }
 
 /** One group of failures. */
@@ -193,6 +259,7 @@ export interface SweepProgress {
   /** Rows that a changed spec no longer asks for: kept, not run. */
   readonly leftGrid: number;
   readonly lateDuplicates: number;
+  readonly money: SweepMoney;
 }
 
 /** One trial with its scores, for tables and exports. */
@@ -217,12 +284,11 @@ export interface TrialRow {
   readonly finishedAtMs: number | null;
 }
 
-/** A done trial's stored reply, for rescoring. */
+/** A done trial's stored conversation, for rescoring: the first answer, and those that followed it, by turn. */
 export interface StoredReply {
   readonly trialId: string;
   readonly plan: CellPlan;
-  readonly text: string;
-  readonly finishReason: FinishReason | null;
+  readonly replies: readonly { readonly text: string; readonly finishReason: FinishReason | null }[];
 }
 
 /** The ledger. Every method is safe to repeat. */
@@ -235,6 +301,9 @@ export interface StorePort {
     readonly maxTries: number;
     readonly maxEmptyRetries: number;
     readonly fresh: boolean;
+    /** Exact decimal US dollars; null: no cap. */
+    readonly budgetUsd?: string | null;
+    readonly estimateJson?: string | null;
   }) => Promise<SweepRecord>;
   readonly findSweep: (name: string) => Promise<SweepRecord | null>;
   readonly listSweeps: () => Promise<readonly SweepRecord[]>;
@@ -280,7 +349,11 @@ export interface StorePort {
     claims: readonly { readonly trialId: string; readonly fence: number }[],
     leaseMs: number,
   ) => Promise<readonly string[]>;
-  /** Keeps an exchange. `late` means: the fence is old; it was archived as `late_duplicate`. */
+  /** Charges a request to its sweep before it is sent, atomically over all processes. Repeating it charges once. */
+  readonly openRequest: (request: RequestIntent) => Promise<RequestAdmission>;
+  /** Takes back a request that was not sent. */
+  readonly cancelRequest: (request: Omit<RequestIntent, "workerId" | "boundUsd">) => Promise<void>;
+  /** Keeps an exchange, and settles its open request with what it cost. `late` means: the fence is old; it was archived as `late_duplicate`. */
   readonly recordExchange: (exchange: ExchangeRecord) => Promise<"recorded" | "late">;
   /** Ends a try. `lost` means: the fence is old and nothing was changed. */
   readonly endTry: (trialId: string, fence: number, end: TrialEnd) => Promise<"ended" | "lost">;
@@ -288,6 +361,8 @@ export interface StorePort {
   readonly blockLane: (lane: string, outcome: Outcome, message: string) => Promise<number>;
   /** Puts the blocked trials of a lane back; gives them. */
   readonly unblockLane: (lane: string) => Promise<readonly OpenTrial[]>;
+  /** Puts the trials that a sweep's budget blocks back where it reaches again; gives them. */
+  readonly unblockBudget: (sweepId: string) => Promise<readonly OpenTrial[]>;
   /** Lanes with blocked trials. */
   readonly listBlockedLanes: () => Promise<readonly string[]>;
   /** Gives the claim back unspent (drain). */
@@ -295,6 +370,8 @@ export interface StorePort {
 
   /** Puts the selected failed, cancelled or blocked trials back with a full new budget of tries; gives them. */
   readonly requeue: (sweepId: string, selector: TrialSelector) => Promise<readonly OpenTrial[]>;
+  /** Sums the requests that were recorded from `sinceMs` on. */
+  readonly tally: (sweepId: string, sinceMs: number) => Promise<RequestTally>;
   readonly progress: (sweepId: string) => Promise<SweepProgress>;
   /** Rows in a fixed order (alias, size, seed, …), streamed in pages. Of the current grid unless told. */
   readonly streamTrials: (sweepId: string, pageSize: number) => AsyncIterable<readonly TrialRow[]>;

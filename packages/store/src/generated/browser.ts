@@ -38,6 +38,11 @@ export type Trial = Prisma.TrialModel
  */
 export type Exchange = Prisma.ExchangeModel
 /**
+ * Model OpenRequest
+ * A request that was about to be sent and has no exchange yet: under way, or lost with its worker.
+ */
+export type OpenRequest = Prisma.OpenRequestModel
+/**
  * Model Reading
  * What one version of the reader made of a trial's reply.
  */

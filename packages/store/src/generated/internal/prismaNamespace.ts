@@ -401,6 +401,7 @@ export const ModelName = {
   Submission: 'Submission',
   Trial: 'Trial',
   Exchange: 'Exchange',
+  OpenRequest: 'OpenRequest',
   Reading: 'Reading',
   Score: 'Score',
   Scenario: 'Scenario',
@@ -424,7 +425,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "exchange" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration"
+    modelProps: "sweep" | "submission" | "trial" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -721,6 +722,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ExchangeCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ExchangeCountAggregateOutputType> | number
+        }
+      }
+    }
+    OpenRequest: {
+      payload: Prisma.$OpenRequestPayload<ExtArgs>
+      fields: Prisma.OpenRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OpenRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OpenRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.OpenRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OpenRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        findMany: {
+          args: Prisma.OpenRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>[]
+        }
+        create: {
+          args: Prisma.OpenRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        createMany: {
+          args: Prisma.OpenRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OpenRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.OpenRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        update: {
+          args: Prisma.OpenRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.OpenRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OpenRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OpenRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.OpenRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.OpenRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOpenRequest>
+        }
+        groupBy: {
+          args: Prisma.OpenRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OpenRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -1364,6 +1439,9 @@ export const SweepScalarFieldEnum = {
   maxEmptyRetries: 'maxEmptyRetries',
   fresh: 'fresh',
   gridRevision: 'gridRevision',
+  budgetUsd: 'budgetUsd',
+  spentUsd: 'spentUsd',
+  reservedUsd: 'reservedUsd',
   createdAt: 'createdAt',
   submittedAt: 'submittedAt'
 } as const
@@ -1376,6 +1454,7 @@ export const SubmissionScalarFieldEnum = {
   sweepId: 'sweepId',
   specJson: 'specJson',
   provenanceJson: 'provenanceJson',
+  estimateJson: 'estimateJson',
   createdAt: 'createdAt'
 } as const
 
@@ -1414,6 +1493,7 @@ export const TrialScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   notBefore: 'notBefore',
   queuedAt: 'queuedAt',
+  keptTurns: 'keptTurns',
   settledSequence: 'settledSequence',
   acceptedExchangeId: 'acceptedExchangeId',
   sourceTrialId: 'sourceTrialId',
@@ -1449,6 +1529,7 @@ export const ExchangeScalarFieldEnum = {
   reasoningTokens: 'reasoningTokens',
   costUsd: 'costUsd',
   priceDate: 'priceDate',
+  costBoundUsd: 'costBoundUsd',
   queueMs: 'queueMs',
   limiterMs: 'limiterMs',
   httpMs: 'httpMs',
@@ -1460,6 +1541,20 @@ export const ExchangeScalarFieldEnum = {
 } as const
 
 export type ExchangeScalarFieldEnum = (typeof ExchangeScalarFieldEnum)[keyof typeof ExchangeScalarFieldEnum]
+
+
+export const OpenRequestScalarFieldEnum = {
+  trialId: 'trialId',
+  fence: 'fence',
+  turn: 'turn',
+  tryNumber: 'tryNumber',
+  sweepId: 'sweepId',
+  workerId: 'workerId',
+  boundUsd: 'boundUsd',
+  openedAt: 'openedAt'
+} as const
+
+export type OpenRequestScalarFieldEnum = (typeof OpenRequestScalarFieldEnum)[keyof typeof OpenRequestScalarFieldEnum]
 
 
 export const ReadingScalarFieldEnum = {
@@ -1633,6 +1728,14 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -1640,14 +1743,6 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
-
-
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 
 
 
@@ -1688,6 +1783,20 @@ export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel,
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal'
+ */
+export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal[]'
+ */
+export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
     
 
 
@@ -1744,20 +1853,6 @@ export type EnumTrialStateFieldRefInput<$PrismaModel> = FieldRefInputType<$Prism
  * Reference to a field of type 'TrialState[]'
  */
 export type ListEnumTrialStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'TrialState[]'>
-    
-
-
-/**
- * Reference to a field of type 'Decimal'
- */
-export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
-    
-
-
-/**
- * Reference to a field of type 'Decimal[]'
- */
-export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
     
 
 
@@ -1929,6 +2024,7 @@ export type GlobalOmitConfig = {
   submission?: Prisma.SubmissionOmit
   trial?: Prisma.TrialOmit
   exchange?: Prisma.ExchangeOmit
+  openRequest?: Prisma.OpenRequestOmit
   reading?: Prisma.ReadingOmit
   score?: Prisma.ScoreOmit
   scenario?: Prisma.ScenarioOmit

@@ -55,6 +55,7 @@ export const ModelName = {
   Submission: 'Submission',
   Trial: 'Trial',
   Exchange: 'Exchange',
+  OpenRequest: 'OpenRequest',
   Reading: 'Reading',
   Score: 'Score',
   Scenario: 'Scenario',
@@ -90,6 +91,9 @@ export const SweepScalarFieldEnum = {
   maxEmptyRetries: 'maxEmptyRetries',
   fresh: 'fresh',
   gridRevision: 'gridRevision',
+  budgetUsd: 'budgetUsd',
+  spentUsd: 'spentUsd',
+  reservedUsd: 'reservedUsd',
   createdAt: 'createdAt',
   submittedAt: 'submittedAt'
 } as const
@@ -102,6 +106,7 @@ export const SubmissionScalarFieldEnum = {
   sweepId: 'sweepId',
   specJson: 'specJson',
   provenanceJson: 'provenanceJson',
+  estimateJson: 'estimateJson',
   createdAt: 'createdAt'
 } as const
 
@@ -140,6 +145,7 @@ export const TrialScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   notBefore: 'notBefore',
   queuedAt: 'queuedAt',
+  keptTurns: 'keptTurns',
   settledSequence: 'settledSequence',
   acceptedExchangeId: 'acceptedExchangeId',
   sourceTrialId: 'sourceTrialId',
@@ -175,6 +181,7 @@ export const ExchangeScalarFieldEnum = {
   reasoningTokens: 'reasoningTokens',
   costUsd: 'costUsd',
   priceDate: 'priceDate',
+  costBoundUsd: 'costBoundUsd',
   queueMs: 'queueMs',
   limiterMs: 'limiterMs',
   httpMs: 'httpMs',
@@ -186,6 +193,20 @@ export const ExchangeScalarFieldEnum = {
 } as const
 
 export type ExchangeScalarFieldEnum = (typeof ExchangeScalarFieldEnum)[keyof typeof ExchangeScalarFieldEnum]
+
+
+export const OpenRequestScalarFieldEnum = {
+  trialId: 'trialId',
+  fence: 'fence',
+  turn: 'turn',
+  tryNumber: 'tryNumber',
+  sweepId: 'sweepId',
+  workerId: 'workerId',
+  boundUsd: 'boundUsd',
+  openedAt: 'openedAt'
+} as const
+
+export type OpenRequestScalarFieldEnum = (typeof OpenRequestScalarFieldEnum)[keyof typeof OpenRequestScalarFieldEnum]
 
 
 export const ReadingScalarFieldEnum = {
@@ -359,6 +380,14 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -366,12 +395,4 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
-
-
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 

@@ -36,6 +36,7 @@ export type ExchangeAvgAggregateOutputType = {
   cachedTokens: number | null
   reasoningTokens: number | null
   costUsd: runtime.Decimal | null
+  costBoundUsd: runtime.Decimal | null
   queueMs: number | null
   limiterMs: number | null
   httpMs: number | null
@@ -52,6 +53,7 @@ export type ExchangeSumAggregateOutputType = {
   cachedTokens: number | null
   reasoningTokens: number | null
   costUsd: runtime.Decimal | null
+  costBoundUsd: runtime.Decimal | null
   queueMs: number | null
   limiterMs: number | null
   httpMs: number | null
@@ -83,6 +85,7 @@ export type ExchangeMinAggregateOutputType = {
   reasoningTokens: number | null
   costUsd: runtime.Decimal | null
   priceDate: Date | null
+  costBoundUsd: runtime.Decimal | null
   queueMs: number | null
   limiterMs: number | null
   httpMs: number | null
@@ -118,6 +121,7 @@ export type ExchangeMaxAggregateOutputType = {
   reasoningTokens: number | null
   costUsd: runtime.Decimal | null
   priceDate: Date | null
+  costBoundUsd: runtime.Decimal | null
   queueMs: number | null
   limiterMs: number | null
   httpMs: number | null
@@ -153,6 +157,7 @@ export type ExchangeCountAggregateOutputType = {
   reasoningTokens: number
   costUsd: number
   priceDate: number
+  costBoundUsd: number
   queueMs: number
   limiterMs: number
   httpMs: number
@@ -175,6 +180,7 @@ export type ExchangeAvgAggregateInputType = {
   cachedTokens?: true
   reasoningTokens?: true
   costUsd?: true
+  costBoundUsd?: true
   queueMs?: true
   limiterMs?: true
   httpMs?: true
@@ -191,6 +197,7 @@ export type ExchangeSumAggregateInputType = {
   cachedTokens?: true
   reasoningTokens?: true
   costUsd?: true
+  costBoundUsd?: true
   queueMs?: true
   limiterMs?: true
   httpMs?: true
@@ -222,6 +229,7 @@ export type ExchangeMinAggregateInputType = {
   reasoningTokens?: true
   costUsd?: true
   priceDate?: true
+  costBoundUsd?: true
   queueMs?: true
   limiterMs?: true
   httpMs?: true
@@ -257,6 +265,7 @@ export type ExchangeMaxAggregateInputType = {
   reasoningTokens?: true
   costUsd?: true
   priceDate?: true
+  costBoundUsd?: true
   queueMs?: true
   limiterMs?: true
   httpMs?: true
@@ -292,6 +301,7 @@ export type ExchangeCountAggregateInputType = {
   reasoningTokens?: true
   costUsd?: true
   priceDate?: true
+  costBoundUsd?: true
   queueMs?: true
   limiterMs?: true
   httpMs?: true
@@ -414,6 +424,7 @@ export type ExchangeGroupByOutputType = {
   reasoningTokens: number | null
   costUsd: runtime.Decimal | null
   priceDate: Date | null
+  costBoundUsd: runtime.Decimal | null
   queueMs: number | null
   limiterMs: number | null
   httpMs: number
@@ -472,6 +483,7 @@ export type ExchangeWhereInput = {
   reasoningTokens?: Prisma.IntNullableFilter<"Exchange"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
+  costBoundUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
@@ -508,6 +520,7 @@ export type ExchangeOrderByWithRelationInput = {
   reasoningTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   priceDate?: Prisma.SortOrderInput | Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   queueMs?: Prisma.SortOrderInput | Prisma.SortOrder
   limiterMs?: Prisma.SortOrderInput | Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -547,6 +560,7 @@ export type ExchangeWhereUniqueInput = Prisma.AtLeast<{
   reasoningTokens?: Prisma.IntNullableFilter<"Exchange"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
+  costBoundUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
@@ -583,6 +597,7 @@ export type ExchangeOrderByWithAggregationInput = {
   reasoningTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   priceDate?: Prisma.SortOrderInput | Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   queueMs?: Prisma.SortOrderInput | Prisma.SortOrder
   limiterMs?: Prisma.SortOrderInput | Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -626,6 +641,7 @@ export type ExchangeScalarWhereWithAggregatesInput = {
   reasoningTokens?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Exchange"> | Date | string | null
+  costBoundUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   limiterMs?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntWithAggregatesFilter<"Exchange"> | number
@@ -660,6 +676,7 @@ export type ExchangeCreateInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -696,6 +713,7 @@ export type ExchangeUncheckedCreateInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -730,6 +748,7 @@ export type ExchangeUpdateInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -766,6 +785,7 @@ export type ExchangeUncheckedUpdateInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -801,6 +821,7 @@ export type ExchangeCreateManyInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -835,6 +856,7 @@ export type ExchangeUpdateManyMutationInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -870,6 +892,7 @@ export type ExchangeUncheckedUpdateManyInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -915,6 +938,7 @@ export type ExchangeCountOrderByAggregateInput = {
   reasoningTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   priceDate?: Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -935,6 +959,7 @@ export type ExchangeAvgOrderByAggregateInput = {
   cachedTokens?: Prisma.SortOrder
   reasoningTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -966,6 +991,7 @@ export type ExchangeMaxOrderByAggregateInput = {
   reasoningTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   priceDate?: Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -1001,6 +1027,7 @@ export type ExchangeMinOrderByAggregateInput = {
   reasoningTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   priceDate?: Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -1021,6 +1048,7 @@ export type ExchangeSumOrderByAggregateInput = {
   cachedTokens?: Prisma.SortOrder
   reasoningTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costBoundUsd?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   limiterMs?: Prisma.SortOrder
   httpMs?: Prisma.SortOrder
@@ -1077,14 +1105,6 @@ export type NullableIntFieldUpdateOperationsInput = {
   divide?: number
 }
 
-export type NullableDecimalFieldUpdateOperationsInput = {
-  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
-}
-
 export type ExchangeCreateWithoutTrialInput = {
   id: string
   sequence?: bigint | number
@@ -1109,6 +1129,7 @@ export type ExchangeCreateWithoutTrialInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -1143,6 +1164,7 @@ export type ExchangeUncheckedCreateWithoutTrialInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -1207,6 +1229,7 @@ export type ExchangeScalarWhereInput = {
   reasoningTokens?: Prisma.IntNullableFilter<"Exchange"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
+  costBoundUsd?: Prisma.DecimalNullableFilter<"Exchange"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   limiterMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   httpMs?: Prisma.IntFilter<"Exchange"> | number
@@ -1241,6 +1264,7 @@ export type ExchangeCreateManyTrialInput = {
   reasoningTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Date | string | null
+  costBoundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: number | null
   limiterMs?: number | null
   httpMs: number
@@ -1275,6 +1299,7 @@ export type ExchangeUpdateWithoutTrialInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1309,6 +1334,7 @@ export type ExchangeUncheckedUpdateWithoutTrialInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1343,6 +1369,7 @@ export type ExchangeUncheckedUpdateManyWithoutTrialInput = {
   reasoningTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   priceDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  costBoundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   limiterMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   httpMs?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1380,6 +1407,7 @@ export type ExchangeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   reasoningTokens?: boolean
   costUsd?: boolean
   priceDate?: boolean
+  costBoundUsd?: boolean
   queueMs?: boolean
   limiterMs?: boolean
   httpMs?: boolean
@@ -1416,6 +1444,7 @@ export type ExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   reasoningTokens?: boolean
   costUsd?: boolean
   priceDate?: boolean
+  costBoundUsd?: boolean
   queueMs?: boolean
   limiterMs?: boolean
   httpMs?: boolean
@@ -1452,6 +1481,7 @@ export type ExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   reasoningTokens?: boolean
   costUsd?: boolean
   priceDate?: boolean
+  costBoundUsd?: boolean
   queueMs?: boolean
   limiterMs?: boolean
   httpMs?: boolean
@@ -1488,6 +1518,7 @@ export type ExchangeSelectScalar = {
   reasoningTokens?: boolean
   costUsd?: boolean
   priceDate?: boolean
+  costBoundUsd?: boolean
   queueMs?: boolean
   limiterMs?: boolean
   httpMs?: boolean
@@ -1498,7 +1529,7 @@ export type ExchangeSelectScalar = {
   createdAt?: boolean
 }
 
-export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
+export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
 export type ExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }
@@ -1551,6 +1582,10 @@ export type $ExchangePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     costUsd: runtime.Decimal | null
     priceDate: Date | null
+    /**
+     * Most that it can have cost where that is not known; null where it cost nothing or no price is known.
+     */
+    costBoundUsd: runtime.Decimal | null
     queueMs: number | null
     limiterMs: number | null
     httpMs: number
@@ -2016,6 +2051,7 @@ export interface ExchangeFieldRefs {
   readonly reasoningTokens: Prisma.FieldRef<"Exchange", 'Int'>
   readonly costUsd: Prisma.FieldRef<"Exchange", 'Decimal'>
   readonly priceDate: Prisma.FieldRef<"Exchange", 'DateTime'>
+  readonly costBoundUsd: Prisma.FieldRef<"Exchange", 'Decimal'>
   readonly queueMs: Prisma.FieldRef<"Exchange", 'Int'>
   readonly limiterMs: Prisma.FieldRef<"Exchange", 'Int'>
   readonly httpMs: Prisma.FieldRef<"Exchange", 'Int'>

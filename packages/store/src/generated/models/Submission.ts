@@ -39,6 +39,7 @@ export type SubmissionMinAggregateOutputType = {
   sweepId: string | null
   specJson: string | null
   provenanceJson: string | null
+  estimateJson: string | null
   createdAt: Date | null
 }
 
@@ -47,6 +48,7 @@ export type SubmissionMaxAggregateOutputType = {
   sweepId: string | null
   specJson: string | null
   provenanceJson: string | null
+  estimateJson: string | null
   createdAt: Date | null
 }
 
@@ -55,6 +57,7 @@ export type SubmissionCountAggregateOutputType = {
   sweepId: number
   specJson: number
   provenanceJson: number
+  estimateJson: number
   createdAt: number
   _all: number
 }
@@ -73,6 +76,7 @@ export type SubmissionMinAggregateInputType = {
   sweepId?: true
   specJson?: true
   provenanceJson?: true
+  estimateJson?: true
   createdAt?: true
 }
 
@@ -81,6 +85,7 @@ export type SubmissionMaxAggregateInputType = {
   sweepId?: true
   specJson?: true
   provenanceJson?: true
+  estimateJson?: true
   createdAt?: true
 }
 
@@ -89,6 +94,7 @@ export type SubmissionCountAggregateInputType = {
   sweepId?: true
   specJson?: true
   provenanceJson?: true
+  estimateJson?: true
   createdAt?: true
   _all?: true
 }
@@ -184,6 +190,7 @@ export type SubmissionGroupByOutputType = {
   sweepId: string
   specJson: string
   provenanceJson: string
+  estimateJson: string | null
   createdAt: Date
   _count: SubmissionCountAggregateOutputType | null
   _avg: SubmissionAvgAggregateOutputType | null
@@ -215,6 +222,7 @@ export type SubmissionWhereInput = {
   sweepId?: Prisma.UuidFilter<"Submission"> | string
   specJson?: Prisma.StringFilter<"Submission"> | string
   provenanceJson?: Prisma.StringFilter<"Submission"> | string
+  estimateJson?: Prisma.StringNullableFilter<"Submission"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Submission"> | Date | string
   sweep?: Prisma.XOR<Prisma.SweepScalarRelationFilter, Prisma.SweepWhereInput>
 }
@@ -224,6 +232,7 @@ export type SubmissionOrderByWithRelationInput = {
   sweepId?: Prisma.SortOrder
   specJson?: Prisma.SortOrder
   provenanceJson?: Prisma.SortOrder
+  estimateJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   sweep?: Prisma.SweepOrderByWithRelationInput
 }
@@ -236,6 +245,7 @@ export type SubmissionWhereUniqueInput = Prisma.AtLeast<{
   sweepId?: Prisma.UuidFilter<"Submission"> | string
   specJson?: Prisma.StringFilter<"Submission"> | string
   provenanceJson?: Prisma.StringFilter<"Submission"> | string
+  estimateJson?: Prisma.StringNullableFilter<"Submission"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Submission"> | Date | string
   sweep?: Prisma.XOR<Prisma.SweepScalarRelationFilter, Prisma.SweepWhereInput>
 }, "id">
@@ -245,6 +255,7 @@ export type SubmissionOrderByWithAggregationInput = {
   sweepId?: Prisma.SortOrder
   specJson?: Prisma.SortOrder
   provenanceJson?: Prisma.SortOrder
+  estimateJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.SubmissionCountOrderByAggregateInput
   _avg?: Prisma.SubmissionAvgOrderByAggregateInput
@@ -261,6 +272,7 @@ export type SubmissionScalarWhereWithAggregatesInput = {
   sweepId?: Prisma.UuidWithAggregatesFilter<"Submission"> | string
   specJson?: Prisma.StringWithAggregatesFilter<"Submission"> | string
   provenanceJson?: Prisma.StringWithAggregatesFilter<"Submission"> | string
+  estimateJson?: Prisma.StringNullableWithAggregatesFilter<"Submission"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Submission"> | Date | string
 }
 
@@ -268,6 +280,7 @@ export type SubmissionCreateInput = {
   id?: bigint | number
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
   sweep: Prisma.SweepCreateNestedOneWithoutSubmissionsInput
 }
@@ -277,6 +290,7 @@ export type SubmissionUncheckedCreateInput = {
   sweepId: string
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
 }
 
@@ -284,6 +298,7 @@ export type SubmissionUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sweep?: Prisma.SweepUpdateOneRequiredWithoutSubmissionsNestedInput
 }
@@ -293,6 +308,7 @@ export type SubmissionUncheckedUpdateInput = {
   sweepId?: Prisma.StringFieldUpdateOperationsInput | string
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -301,6 +317,7 @@ export type SubmissionCreateManyInput = {
   sweepId: string
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
 }
 
@@ -308,6 +325,7 @@ export type SubmissionUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -316,6 +334,7 @@ export type SubmissionUncheckedUpdateManyInput = {
   sweepId?: Prisma.StringFieldUpdateOperationsInput | string
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -334,6 +353,7 @@ export type SubmissionCountOrderByAggregateInput = {
   sweepId?: Prisma.SortOrder
   specJson?: Prisma.SortOrder
   provenanceJson?: Prisma.SortOrder
+  estimateJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -346,6 +366,7 @@ export type SubmissionMaxOrderByAggregateInput = {
   sweepId?: Prisma.SortOrder
   specJson?: Prisma.SortOrder
   provenanceJson?: Prisma.SortOrder
+  estimateJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -354,6 +375,7 @@ export type SubmissionMinOrderByAggregateInput = {
   sweepId?: Prisma.SortOrder
   specJson?: Prisma.SortOrder
   provenanceJson?: Prisma.SortOrder
+  estimateJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -411,10 +433,15 @@ export type BigIntFieldUpdateOperationsInput = {
   divide?: bigint | number
 }
 
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
 export type SubmissionCreateWithoutSweepInput = {
   id?: bigint | number
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
 }
 
@@ -422,6 +449,7 @@ export type SubmissionUncheckedCreateWithoutSweepInput = {
   id?: bigint | number
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
 }
 
@@ -459,6 +487,7 @@ export type SubmissionScalarWhereInput = {
   sweepId?: Prisma.UuidFilter<"Submission"> | string
   specJson?: Prisma.StringFilter<"Submission"> | string
   provenanceJson?: Prisma.StringFilter<"Submission"> | string
+  estimateJson?: Prisma.StringNullableFilter<"Submission"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Submission"> | Date | string
 }
 
@@ -466,6 +495,7 @@ export type SubmissionCreateManySweepInput = {
   id?: bigint | number
   specJson: string
   provenanceJson: string
+  estimateJson?: string | null
   createdAt?: Date | string
 }
 
@@ -473,6 +503,7 @@ export type SubmissionUpdateWithoutSweepInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -480,6 +511,7 @@ export type SubmissionUncheckedUpdateWithoutSweepInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -487,6 +519,7 @@ export type SubmissionUncheckedUpdateManyWithoutSweepInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   specJson?: Prisma.StringFieldUpdateOperationsInput | string
   provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  estimateJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -497,6 +530,7 @@ export type SubmissionSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   sweepId?: boolean
   specJson?: boolean
   provenanceJson?: boolean
+  estimateJson?: boolean
   createdAt?: boolean
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["submission"]>
@@ -506,6 +540,7 @@ export type SubmissionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   sweepId?: boolean
   specJson?: boolean
   provenanceJson?: boolean
+  estimateJson?: boolean
   createdAt?: boolean
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["submission"]>
@@ -515,6 +550,7 @@ export type SubmissionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   sweepId?: boolean
   specJson?: boolean
   provenanceJson?: boolean
+  estimateJson?: boolean
   createdAt?: boolean
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["submission"]>
@@ -524,10 +560,11 @@ export type SubmissionSelectScalar = {
   sweepId?: boolean
   specJson?: boolean
   provenanceJson?: boolean
+  estimateJson?: boolean
   createdAt?: boolean
 }
 
-export type SubmissionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "specJson" | "provenanceJson" | "createdAt", ExtArgs["result"]["submission"]>
+export type SubmissionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "specJson" | "provenanceJson" | "estimateJson" | "createdAt", ExtArgs["result"]["submission"]>
 export type SubmissionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }
@@ -548,6 +585,10 @@ export type $SubmissionPayload<ExtArgs extends runtime.Types.Extensions.Internal
     sweepId: string
     specJson: string
     provenanceJson: string
+    /**
+     * What the plan expected of it, to be compared with what it took.
+     */
+    estimateJson: string | null
     createdAt: Date
   }, ExtArgs["result"]["submission"]>
   composites: {}
@@ -977,6 +1018,7 @@ export interface SubmissionFieldRefs {
   readonly sweepId: Prisma.FieldRef<"Submission", 'String'>
   readonly specJson: Prisma.FieldRef<"Submission", 'String'>
   readonly provenanceJson: Prisma.FieldRef<"Submission", 'String'>
+  readonly estimateJson: Prisma.FieldRef<"Submission", 'String'>
   readonly createdAt: Prisma.FieldRef<"Submission", 'DateTime'>
 }
     

@@ -30,12 +30,18 @@ export type SweepAvgAggregateOutputType = {
   maxTries: number | null
   maxEmptyRetries: number | null
   gridRevision: number | null
+  budgetUsd: runtime.Decimal | null
+  spentUsd: runtime.Decimal | null
+  reservedUsd: runtime.Decimal | null
 }
 
 export type SweepSumAggregateOutputType = {
   maxTries: number | null
   maxEmptyRetries: number | null
   gridRevision: number | null
+  budgetUsd: runtime.Decimal | null
+  spentUsd: runtime.Decimal | null
+  reservedUsd: runtime.Decimal | null
 }
 
 export type SweepMinAggregateOutputType = {
@@ -47,6 +53,9 @@ export type SweepMinAggregateOutputType = {
   maxEmptyRetries: number | null
   fresh: boolean | null
   gridRevision: number | null
+  budgetUsd: runtime.Decimal | null
+  spentUsd: runtime.Decimal | null
+  reservedUsd: runtime.Decimal | null
   createdAt: Date | null
   submittedAt: Date | null
 }
@@ -60,6 +69,9 @@ export type SweepMaxAggregateOutputType = {
   maxEmptyRetries: number | null
   fresh: boolean | null
   gridRevision: number | null
+  budgetUsd: runtime.Decimal | null
+  spentUsd: runtime.Decimal | null
+  reservedUsd: runtime.Decimal | null
   createdAt: Date | null
   submittedAt: Date | null
 }
@@ -73,6 +85,9 @@ export type SweepCountAggregateOutputType = {
   maxEmptyRetries: number
   fresh: number
   gridRevision: number
+  budgetUsd: number
+  spentUsd: number
+  reservedUsd: number
   createdAt: number
   submittedAt: number
   _all: number
@@ -83,12 +98,18 @@ export type SweepAvgAggregateInputType = {
   maxTries?: true
   maxEmptyRetries?: true
   gridRevision?: true
+  budgetUsd?: true
+  spentUsd?: true
+  reservedUsd?: true
 }
 
 export type SweepSumAggregateInputType = {
   maxTries?: true
   maxEmptyRetries?: true
   gridRevision?: true
+  budgetUsd?: true
+  spentUsd?: true
+  reservedUsd?: true
 }
 
 export type SweepMinAggregateInputType = {
@@ -100,6 +121,9 @@ export type SweepMinAggregateInputType = {
   maxEmptyRetries?: true
   fresh?: true
   gridRevision?: true
+  budgetUsd?: true
+  spentUsd?: true
+  reservedUsd?: true
   createdAt?: true
   submittedAt?: true
 }
@@ -113,6 +137,9 @@ export type SweepMaxAggregateInputType = {
   maxEmptyRetries?: true
   fresh?: true
   gridRevision?: true
+  budgetUsd?: true
+  spentUsd?: true
+  reservedUsd?: true
   createdAt?: true
   submittedAt?: true
 }
@@ -126,6 +153,9 @@ export type SweepCountAggregateInputType = {
   maxEmptyRetries?: true
   fresh?: true
   gridRevision?: true
+  budgetUsd?: true
+  spentUsd?: true
+  reservedUsd?: true
   createdAt?: true
   submittedAt?: true
   _all?: true
@@ -226,6 +256,9 @@ export type SweepGroupByOutputType = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision: number
+  budgetUsd: runtime.Decimal | null
+  spentUsd: runtime.Decimal
+  reservedUsd: runtime.Decimal
   createdAt: Date
   submittedAt: Date
   _count: SweepCountAggregateOutputType | null
@@ -262,10 +295,14 @@ export type SweepWhereInput = {
   maxEmptyRetries?: Prisma.IntFilter<"Sweep"> | number
   fresh?: Prisma.BoolFilter<"Sweep"> | boolean
   gridRevision?: Prisma.IntFilter<"Sweep"> | number
+  budgetUsd?: Prisma.DecimalNullableFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submissions?: Prisma.SubmissionListRelationFilter
   trials?: Prisma.TrialListRelationFilter
+  openRequests?: Prisma.OpenRequestListRelationFilter
 }
 
 export type SweepOrderByWithRelationInput = {
@@ -277,10 +314,14 @@ export type SweepOrderByWithRelationInput = {
   maxEmptyRetries?: Prisma.SortOrder
   fresh?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
   submissions?: Prisma.SubmissionOrderByRelationAggregateInput
   trials?: Prisma.TrialOrderByRelationAggregateInput
+  openRequests?: Prisma.OpenRequestOrderByRelationAggregateInput
 }
 
 export type SweepWhereUniqueInput = Prisma.AtLeast<{
@@ -295,10 +336,14 @@ export type SweepWhereUniqueInput = Prisma.AtLeast<{
   maxEmptyRetries?: Prisma.IntFilter<"Sweep"> | number
   fresh?: Prisma.BoolFilter<"Sweep"> | boolean
   gridRevision?: Prisma.IntFilter<"Sweep"> | number
+  budgetUsd?: Prisma.DecimalNullableFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submissions?: Prisma.SubmissionListRelationFilter
   trials?: Prisma.TrialListRelationFilter
+  openRequests?: Prisma.OpenRequestListRelationFilter
 }, "id" | "name">
 
 export type SweepOrderByWithAggregationInput = {
@@ -310,6 +355,9 @@ export type SweepOrderByWithAggregationInput = {
   maxEmptyRetries?: Prisma.SortOrder
   fresh?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
   _count?: Prisma.SweepCountOrderByAggregateInput
@@ -331,6 +379,9 @@ export type SweepScalarWhereWithAggregatesInput = {
   maxEmptyRetries?: Prisma.IntWithAggregatesFilter<"Sweep"> | number
   fresh?: Prisma.BoolWithAggregatesFilter<"Sweep"> | boolean
   gridRevision?: Prisma.IntWithAggregatesFilter<"Sweep"> | number
+  budgetUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalWithAggregatesFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalWithAggregatesFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
 }
@@ -344,10 +395,14 @@ export type SweepCreateInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
 }
 
 export type SweepUncheckedCreateInput = {
@@ -359,10 +414,14 @@ export type SweepUncheckedCreateInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
 }
 
 export type SweepUpdateInput = {
@@ -374,10 +433,14 @@ export type SweepUpdateInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
 }
 
 export type SweepUncheckedUpdateInput = {
@@ -389,10 +452,14 @@ export type SweepUncheckedUpdateInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
 }
 
 export type SweepCreateManyInput = {
@@ -404,6 +471,9 @@ export type SweepCreateManyInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
 }
@@ -417,6 +487,9 @@ export type SweepUpdateManyMutationInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -430,6 +503,9 @@ export type SweepUncheckedUpdateManyInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -443,6 +519,9 @@ export type SweepCountOrderByAggregateInput = {
   maxEmptyRetries?: Prisma.SortOrder
   fresh?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
 }
@@ -451,6 +530,9 @@ export type SweepAvgOrderByAggregateInput = {
   maxTries?: Prisma.SortOrder
   maxEmptyRetries?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
 }
 
 export type SweepMaxOrderByAggregateInput = {
@@ -462,6 +544,9 @@ export type SweepMaxOrderByAggregateInput = {
   maxEmptyRetries?: Prisma.SortOrder
   fresh?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
 }
@@ -475,6 +560,9 @@ export type SweepMinOrderByAggregateInput = {
   maxEmptyRetries?: Prisma.SortOrder
   fresh?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
 }
@@ -483,6 +571,9 @@ export type SweepSumOrderByAggregateInput = {
   maxTries?: Prisma.SortOrder
   maxEmptyRetries?: Prisma.SortOrder
   gridRevision?: Prisma.SortOrder
+  budgetUsd?: Prisma.SortOrder
+  spentUsd?: Prisma.SortOrder
+  reservedUsd?: Prisma.SortOrder
 }
 
 export type SweepScalarRelationFilter = {
@@ -504,6 +595,22 @@ export type IntFieldUpdateOperationsInput = {
 
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
+}
+
+export type NullableDecimalFieldUpdateOperationsInput = {
+  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
+}
+
+export type DecimalFieldUpdateOperationsInput = {
+  set?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -538,6 +645,20 @@ export type SweepUpdateOneRequiredWithoutTrialsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SweepUpdateToOneWithWhereWithoutTrialsInput, Prisma.SweepUpdateWithoutTrialsInput>, Prisma.SweepUncheckedUpdateWithoutTrialsInput>
 }
 
+export type SweepCreateNestedOneWithoutOpenRequestsInput = {
+  create?: Prisma.XOR<Prisma.SweepCreateWithoutOpenRequestsInput, Prisma.SweepUncheckedCreateWithoutOpenRequestsInput>
+  connectOrCreate?: Prisma.SweepCreateOrConnectWithoutOpenRequestsInput
+  connect?: Prisma.SweepWhereUniqueInput
+}
+
+export type SweepUpdateOneRequiredWithoutOpenRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.SweepCreateWithoutOpenRequestsInput, Prisma.SweepUncheckedCreateWithoutOpenRequestsInput>
+  connectOrCreate?: Prisma.SweepCreateOrConnectWithoutOpenRequestsInput
+  upsert?: Prisma.SweepUpsertWithoutOpenRequestsInput
+  connect?: Prisma.SweepWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SweepUpdateToOneWithWhereWithoutOpenRequestsInput, Prisma.SweepUpdateWithoutOpenRequestsInput>, Prisma.SweepUncheckedUpdateWithoutOpenRequestsInput>
+}
+
 export type SweepCreateWithoutSubmissionsInput = {
   id?: string
   name: string
@@ -547,9 +668,13 @@ export type SweepCreateWithoutSubmissionsInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
 }
 
 export type SweepUncheckedCreateWithoutSubmissionsInput = {
@@ -561,9 +686,13 @@ export type SweepUncheckedCreateWithoutSubmissionsInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
 }
 
 export type SweepCreateOrConnectWithoutSubmissionsInput = {
@@ -591,9 +720,13 @@ export type SweepUpdateWithoutSubmissionsInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
 }
 
 export type SweepUncheckedUpdateWithoutSubmissionsInput = {
@@ -605,9 +738,13 @@ export type SweepUncheckedUpdateWithoutSubmissionsInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
 }
 
 export type SweepCreateWithoutTrialsInput = {
@@ -619,9 +756,13 @@ export type SweepCreateWithoutTrialsInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
 }
 
 export type SweepUncheckedCreateWithoutTrialsInput = {
@@ -633,9 +774,13 @@ export type SweepUncheckedCreateWithoutTrialsInput = {
   maxEmptyRetries: number
   fresh: boolean
   gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
   submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
 }
 
 export type SweepCreateOrConnectWithoutTrialsInput = {
@@ -663,9 +808,13 @@ export type SweepUpdateWithoutTrialsInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
 }
 
 export type SweepUncheckedUpdateWithoutTrialsInput = {
@@ -677,9 +826,101 @@ export type SweepUncheckedUpdateWithoutTrialsInput = {
   maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
   fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
   gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
+}
+
+export type SweepCreateWithoutOpenRequestsInput = {
+  id?: string
+  name: string
+  specJson: string
+  provenanceJson: string
+  maxTries: number
+  maxEmptyRetries: number
+  fresh: boolean
+  gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  submittedAt?: Date | string
+  submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
+  trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
+}
+
+export type SweepUncheckedCreateWithoutOpenRequestsInput = {
+  id?: string
+  name: string
+  specJson: string
+  provenanceJson: string
+  maxTries: number
+  maxEmptyRetries: number
+  fresh: boolean
+  gridRevision?: number
+  budgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  submittedAt?: Date | string
+  submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
+  trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
+}
+
+export type SweepCreateOrConnectWithoutOpenRequestsInput = {
+  where: Prisma.SweepWhereUniqueInput
+  create: Prisma.XOR<Prisma.SweepCreateWithoutOpenRequestsInput, Prisma.SweepUncheckedCreateWithoutOpenRequestsInput>
+}
+
+export type SweepUpsertWithoutOpenRequestsInput = {
+  update: Prisma.XOR<Prisma.SweepUpdateWithoutOpenRequestsInput, Prisma.SweepUncheckedUpdateWithoutOpenRequestsInput>
+  create: Prisma.XOR<Prisma.SweepCreateWithoutOpenRequestsInput, Prisma.SweepUncheckedCreateWithoutOpenRequestsInput>
+  where?: Prisma.SweepWhereInput
+}
+
+export type SweepUpdateToOneWithWhereWithoutOpenRequestsInput = {
+  where?: Prisma.SweepWhereInput
+  data: Prisma.XOR<Prisma.SweepUpdateWithoutOpenRequestsInput, Prisma.SweepUncheckedUpdateWithoutOpenRequestsInput>
+}
+
+export type SweepUpdateWithoutOpenRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  specJson?: Prisma.StringFieldUpdateOperationsInput | string
+  provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  maxTries?: Prisma.IntFieldUpdateOperationsInput | number
+  maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
+  fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
+  trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
+}
+
+export type SweepUncheckedUpdateWithoutOpenRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  specJson?: Prisma.StringFieldUpdateOperationsInput | string
+  provenanceJson?: Prisma.StringFieldUpdateOperationsInput | string
+  maxTries?: Prisma.IntFieldUpdateOperationsInput | number
+  maxEmptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
+  fresh?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  budgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
+  trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
 }
 
 
@@ -690,11 +931,13 @@ export type SweepUncheckedUpdateWithoutTrialsInput = {
 export type SweepCountOutputType = {
   submissions: number
   trials: number
+  openRequests: number
 }
 
 export type SweepCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   submissions?: boolean | SweepCountOutputTypeCountSubmissionsArgs
   trials?: boolean | SweepCountOutputTypeCountTrialsArgs
+  openRequests?: boolean | SweepCountOutputTypeCountOpenRequestsArgs
 }
 
 /**
@@ -721,6 +964,13 @@ export type SweepCountOutputTypeCountTrialsArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.TrialWhereInput
 }
 
+/**
+ * SweepCountOutputType without action
+ */
+export type SweepCountOutputTypeCountOpenRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OpenRequestWhereInput
+}
+
 
 export type SweepSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -731,10 +981,14 @@ export type SweepSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   maxEmptyRetries?: boolean
   fresh?: boolean
   gridRevision?: boolean
+  budgetUsd?: boolean
+  spentUsd?: boolean
+  reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
   submissions?: boolean | Prisma.Sweep$submissionsArgs<ExtArgs>
   trials?: boolean | Prisma.Sweep$trialsArgs<ExtArgs>
+  openRequests?: boolean | Prisma.Sweep$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.SweepCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["sweep"]>
 
@@ -747,6 +1001,9 @@ export type SweepSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   maxEmptyRetries?: boolean
   fresh?: boolean
   gridRevision?: boolean
+  budgetUsd?: boolean
+  spentUsd?: boolean
+  reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
 }, ExtArgs["result"]["sweep"]>
@@ -760,6 +1017,9 @@ export type SweepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   maxEmptyRetries?: boolean
   fresh?: boolean
   gridRevision?: boolean
+  budgetUsd?: boolean
+  spentUsd?: boolean
+  reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
 }, ExtArgs["result"]["sweep"]>
@@ -773,14 +1033,18 @@ export type SweepSelectScalar = {
   maxEmptyRetries?: boolean
   fresh?: boolean
   gridRevision?: boolean
+  budgetUsd?: boolean
+  spentUsd?: boolean
+  reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
 }
 
-export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "specJson" | "provenanceJson" | "maxTries" | "maxEmptyRetries" | "fresh" | "gridRevision" | "createdAt" | "submittedAt", ExtArgs["result"]["sweep"]>
+export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "specJson" | "provenanceJson" | "maxTries" | "maxEmptyRetries" | "fresh" | "gridRevision" | "budgetUsd" | "spentUsd" | "reservedUsd" | "createdAt" | "submittedAt", ExtArgs["result"]["sweep"]>
 export type SweepInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   submissions?: boolean | Prisma.Sweep$submissionsArgs<ExtArgs>
   trials?: boolean | Prisma.Sweep$trialsArgs<ExtArgs>
+  openRequests?: boolean | Prisma.Sweep$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.SweepCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SweepIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -791,6 +1055,7 @@ export type $SweepPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   objects: {
     submissions: Prisma.$SubmissionPayload<ExtArgs>[]
     trials: Prisma.$TrialPayload<ExtArgs>[]
+    openRequests: Prisma.$OpenRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -807,6 +1072,18 @@ export type $SweepPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Number of the last revision of the grid that was begun.
      */
     gridRevision: number
+    /**
+     * The cap of the last submission; null: none.
+     */
+    budgetUsd: runtime.Decimal | null
+    /**
+     * What all its requests have cost, at most where that is not known.
+     */
+    spentUsd: runtime.Decimal
+    /**
+     * What its open requests may cost at most.
+     */
+    reservedUsd: runtime.Decimal
     createdAt: Date
     submittedAt: Date
   }, ExtArgs["result"]["sweep"]>
@@ -1205,6 +1482,7 @@ export interface Prisma__SweepClient<T, Null = never, ExtArgs extends runtime.Ty
   readonly [Symbol.toStringTag]: "PrismaPromise"
   submissions<T extends Prisma.Sweep$submissionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Sweep$submissionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SubmissionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   trials<T extends Prisma.Sweep$trialsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Sweep$trialsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrialPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  openRequests<T extends Prisma.Sweep$openRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Sweep$openRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1242,6 +1520,9 @@ export interface SweepFieldRefs {
   readonly maxEmptyRetries: Prisma.FieldRef<"Sweep", 'Int'>
   readonly fresh: Prisma.FieldRef<"Sweep", 'Boolean'>
   readonly gridRevision: Prisma.FieldRef<"Sweep", 'Int'>
+  readonly budgetUsd: Prisma.FieldRef<"Sweep", 'Decimal'>
+  readonly spentUsd: Prisma.FieldRef<"Sweep", 'Decimal'>
+  readonly reservedUsd: Prisma.FieldRef<"Sweep", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"Sweep", 'DateTime'>
   readonly submittedAt: Prisma.FieldRef<"Sweep", 'DateTime'>
 }
@@ -1682,6 +1963,30 @@ export type Sweep$trialsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.TrialScalarFieldEnum | Prisma.TrialScalarFieldEnum[]
+}
+
+/**
+ * Sweep.openRequests
+ */
+export type Sweep$openRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OpenRequest
+   */
+  select?: Prisma.OpenRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OpenRequest
+   */
+  omit?: Prisma.OpenRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OpenRequestInclude<ExtArgs> | null
+  where?: Prisma.OpenRequestWhereInput
+  orderBy?: Prisma.OpenRequestOrderByWithRelationInput | Prisma.OpenRequestOrderByWithRelationInput[]
+  cursor?: Prisma.OpenRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OpenRequestScalarFieldEnum | Prisma.OpenRequestScalarFieldEnum[]
 }
 
 /**

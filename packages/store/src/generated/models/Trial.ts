@@ -38,6 +38,7 @@ export type TrialAvgAggregateOutputType = {
   losses: number | null
   generation: number | null
   fence: number | null
+  keptTurns: number | null
   settledSequence: number | null
 }
 
@@ -53,6 +54,7 @@ export type TrialSumAggregateOutputType = {
   losses: number | null
   generation: number | null
   fence: number | null
+  keptTurns: number | null
   settledSequence: bigint | null
 }
 
@@ -87,6 +89,7 @@ export type TrialMinAggregateOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  keptTurns: number | null
   settledSequence: bigint | null
   acceptedExchangeId: string | null
   sourceTrialId: string | null
@@ -125,6 +128,7 @@ export type TrialMaxAggregateOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  keptTurns: number | null
   settledSequence: bigint | null
   acceptedExchangeId: string | null
   sourceTrialId: string | null
@@ -164,6 +168,7 @@ export type TrialCountAggregateOutputType = {
   leaseUntil: number
   notBefore: number
   queuedAt: number
+  keptTurns: number
   settledSequence: number
   acceptedExchangeId: number
   sourceTrialId: number
@@ -185,6 +190,7 @@ export type TrialAvgAggregateInputType = {
   losses?: true
   generation?: true
   fence?: true
+  keptTurns?: true
   settledSequence?: true
 }
 
@@ -200,6 +206,7 @@ export type TrialSumAggregateInputType = {
   losses?: true
   generation?: true
   fence?: true
+  keptTurns?: true
   settledSequence?: true
 }
 
@@ -234,6 +241,7 @@ export type TrialMinAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
   sourceTrialId?: true
@@ -272,6 +280,7 @@ export type TrialMaxAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
   sourceTrialId?: true
@@ -311,6 +320,7 @@ export type TrialCountAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
   sourceTrialId?: true
@@ -437,6 +447,7 @@ export type TrialGroupByOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  keptTurns: number
   settledSequence: bigint
   acceptedExchangeId: string | null
   sourceTrialId: string | null
@@ -499,6 +510,7 @@ export type TrialWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
   sourceTrialId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -509,6 +521,7 @@ export type TrialWhereInput = {
   readings?: Prisma.ReadingListRelationFilter
   scores?: Prisma.ScoreListRelationFilter
   results?: Prisma.ResultListRelationFilter
+  openRequests?: Prisma.OpenRequestListRelationFilter
 }
 
 export type TrialOrderByWithRelationInput = {
@@ -543,6 +556,7 @@ export type TrialOrderByWithRelationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrderInput | Prisma.SortOrder
   sourceTrialId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -553,6 +567,7 @@ export type TrialOrderByWithRelationInput = {
   readings?: Prisma.ReadingOrderByRelationAggregateInput
   scores?: Prisma.ScoreOrderByRelationAggregateInput
   results?: Prisma.ResultOrderByRelationAggregateInput
+  openRequests?: Prisma.OpenRequestOrderByRelationAggregateInput
 }
 
 export type TrialWhereUniqueInput = Prisma.AtLeast<{
@@ -591,6 +606,7 @@ export type TrialWhereUniqueInput = Prisma.AtLeast<{
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
   sourceTrialId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -601,6 +617,7 @@ export type TrialWhereUniqueInput = Prisma.AtLeast<{
   readings?: Prisma.ReadingListRelationFilter
   scores?: Prisma.ScoreListRelationFilter
   results?: Prisma.ResultListRelationFilter
+  openRequests?: Prisma.OpenRequestListRelationFilter
 }, "id" | "sweepId_cellId">
 
 export type TrialOrderByWithAggregationInput = {
@@ -635,6 +652,7 @@ export type TrialOrderByWithAggregationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrderInput | Prisma.SortOrder
   sourceTrialId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -682,6 +700,7 @@ export type TrialScalarWhereWithAggregatesInput = {
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
+  keptTurns?: Prisma.IntWithAggregatesFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntWithAggregatesFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableWithAggregatesFilter<"Trial"> | string | null
   sourceTrialId?: Prisma.UuidNullableWithAggregatesFilter<"Trial"> | string | null
@@ -720,6 +739,7 @@ export type TrialCreateInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -730,6 +750,7 @@ export type TrialCreateInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateInput = {
@@ -764,6 +785,7 @@ export type TrialUncheckedCreateInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -773,6 +795,7 @@ export type TrialUncheckedCreateInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUpdateInput = {
@@ -806,6 +829,7 @@ export type TrialUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -816,6 +840,7 @@ export type TrialUpdateInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateInput = {
@@ -850,6 +875,7 @@ export type TrialUncheckedUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -859,6 +885,7 @@ export type TrialUncheckedUpdateInput = {
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateManyInput = {
@@ -893,6 +920,7 @@ export type TrialCreateManyInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -931,6 +959,7 @@ export type TrialUpdateManyMutationInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -970,6 +999,7 @@ export type TrialUncheckedUpdateManyInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1024,6 +1054,7 @@ export type TrialCountOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
   sourceTrialId?: Prisma.SortOrder
@@ -1043,6 +1074,7 @@ export type TrialAvgOrderByAggregateInput = {
   losses?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
 }
 
@@ -1077,6 +1109,7 @@ export type TrialMaxOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
   sourceTrialId?: Prisma.SortOrder
@@ -1115,6 +1148,7 @@ export type TrialMinOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
   sourceTrialId?: Prisma.SortOrder
@@ -1134,6 +1168,7 @@ export type TrialSumOrderByAggregateInput = {
   losses?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
+  keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
 }
 
@@ -1193,10 +1228,6 @@ export type EnumTrialStateFieldUpdateOperationsInput = {
   set?: $Enums.TrialState
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
 export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
 }
@@ -1213,6 +1244,20 @@ export type TrialUpdateOneRequiredWithoutExchangesNestedInput = {
   upsert?: Prisma.TrialUpsertWithoutExchangesInput
   connect?: Prisma.TrialWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.TrialUpdateToOneWithWhereWithoutExchangesInput, Prisma.TrialUpdateWithoutExchangesInput>, Prisma.TrialUncheckedUpdateWithoutExchangesInput>
+}
+
+export type TrialCreateNestedOneWithoutOpenRequestsInput = {
+  create?: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
+  connectOrCreate?: Prisma.TrialCreateOrConnectWithoutOpenRequestsInput
+  connect?: Prisma.TrialWhereUniqueInput
+}
+
+export type TrialUpdateOneRequiredWithoutOpenRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
+  connectOrCreate?: Prisma.TrialCreateOrConnectWithoutOpenRequestsInput
+  upsert?: Prisma.TrialUpsertWithoutOpenRequestsInput
+  connect?: Prisma.TrialWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TrialUpdateToOneWithWhereWithoutOpenRequestsInput, Prisma.TrialUpdateWithoutOpenRequestsInput>, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
 }
 
 export type TrialCreateNestedOneWithoutReadingsInput = {
@@ -1290,6 +1335,7 @@ export type TrialCreateWithoutSweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1299,6 +1345,7 @@ export type TrialCreateWithoutSweepInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutSweepInput = {
@@ -1332,6 +1379,7 @@ export type TrialUncheckedCreateWithoutSweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1341,6 +1389,7 @@ export type TrialUncheckedCreateWithoutSweepInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutSweepInput = {
@@ -1404,6 +1453,7 @@ export type TrialScalarWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
   sourceTrialId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -1442,6 +1492,7 @@ export type TrialCreateWithoutExchangesInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1451,6 +1502,7 @@ export type TrialCreateWithoutExchangesInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutExchangesInput = {
@@ -1485,6 +1537,7 @@ export type TrialUncheckedCreateWithoutExchangesInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1493,6 +1546,7 @@ export type TrialUncheckedCreateWithoutExchangesInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutExchangesInput = {
@@ -1542,6 +1596,7 @@ export type TrialUpdateWithoutExchangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1551,6 +1606,7 @@ export type TrialUpdateWithoutExchangesInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutExchangesInput = {
@@ -1585,11 +1641,205 @@ export type TrialUncheckedUpdateWithoutExchangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
+  scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
+  results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
+}
+
+export type TrialCreateWithoutOpenRequestsInput = {
+  id?: string
+  cellId: string
+  alias: string
+  lane: string
+  ordinal: number
+  plan: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  model: string
+  size: number
+  seed: bigint | number
+  group: string
+  mirage: boolean
+  language: string
+  confidence: boolean
+  repeat: number
+  rehearsal: boolean
+  gridRevision: number
+  inGrid?: boolean
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  emptyRetries?: number
+  waits?: number
+  losses?: number
+  generation?: number
+  fence?: number
+  claimedBy?: string | null
+  leaseUntil?: Date | string | null
+  notBefore?: Date | string | null
+  queuedAt?: Date | string | null
+  keptTurns?: number
+  settledSequence?: bigint | number
+  acceptedExchangeId?: string | null
+  sourceTrialId?: string | null
+  createdAt?: Date | string
+  finishedAt?: Date | string | null
+  sweep: Prisma.SweepCreateNestedOneWithoutTrialsInput
+  exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
+  readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
+  scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
+  results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+}
+
+export type TrialUncheckedCreateWithoutOpenRequestsInput = {
+  id?: string
+  sweepId: string
+  cellId: string
+  alias: string
+  lane: string
+  ordinal: number
+  plan: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  model: string
+  size: number
+  seed: bigint | number
+  group: string
+  mirage: boolean
+  language: string
+  confidence: boolean
+  repeat: number
+  rehearsal: boolean
+  gridRevision: number
+  inGrid?: boolean
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  emptyRetries?: number
+  waits?: number
+  losses?: number
+  generation?: number
+  fence?: number
+  claimedBy?: string | null
+  leaseUntil?: Date | string | null
+  notBefore?: Date | string | null
+  queuedAt?: Date | string | null
+  keptTurns?: number
+  settledSequence?: bigint | number
+  acceptedExchangeId?: string | null
+  sourceTrialId?: string | null
+  createdAt?: Date | string
+  finishedAt?: Date | string | null
+  exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
+  readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
+  scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
+  results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+}
+
+export type TrialCreateOrConnectWithoutOpenRequestsInput = {
+  where: Prisma.TrialWhereUniqueInput
+  create: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
+}
+
+export type TrialUpsertWithoutOpenRequestsInput = {
+  update: Prisma.XOR<Prisma.TrialUpdateWithoutOpenRequestsInput, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
+  create: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
+  where?: Prisma.TrialWhereInput
+}
+
+export type TrialUpdateToOneWithWhereWithoutOpenRequestsInput = {
+  where?: Prisma.TrialWhereInput
+  data: Prisma.XOR<Prisma.TrialUpdateWithoutOpenRequestsInput, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
+}
+
+export type TrialUpdateWithoutOpenRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  cellId?: Prisma.StringFieldUpdateOperationsInput | string
+  alias?: Prisma.StringFieldUpdateOperationsInput | string
+  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number
+  plan?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  model?: Prisma.StringFieldUpdateOperationsInput | string
+  size?: Prisma.IntFieldUpdateOperationsInput | number
+  seed?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  group?: Prisma.StringFieldUpdateOperationsInput | string
+  mirage?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  language?: Prisma.StringFieldUpdateOperationsInput | string
+  confidence?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  repeat?: Prisma.IntFieldUpdateOperationsInput | number
+  rehearsal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  inGrid?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  emptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
+  fence?: Prisma.IntFieldUpdateOperationsInput | number
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
+  settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sweep?: Prisma.SweepUpdateOneRequiredWithoutTrialsNestedInput
+  exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
+  readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
+  scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
+  results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+}
+
+export type TrialUncheckedUpdateWithoutOpenRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.StringFieldUpdateOperationsInput | string
+  cellId?: Prisma.StringFieldUpdateOperationsInput | string
+  alias?: Prisma.StringFieldUpdateOperationsInput | string
+  lane?: Prisma.StringFieldUpdateOperationsInput | string
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number
+  plan?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  model?: Prisma.StringFieldUpdateOperationsInput | string
+  size?: Prisma.IntFieldUpdateOperationsInput | number
+  seed?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  group?: Prisma.StringFieldUpdateOperationsInput | string
+  mirage?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  language?: Prisma.StringFieldUpdateOperationsInput | string
+  confidence?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  repeat?: Prisma.IntFieldUpdateOperationsInput | number
+  rehearsal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
+  inGrid?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  emptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
+  fence?: Prisma.IntFieldUpdateOperationsInput | number
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
+  settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
@@ -1626,6 +1876,7 @@ export type TrialCreateWithoutReadingsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1635,6 +1886,7 @@ export type TrialCreateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutReadingsInput = {
@@ -1669,6 +1921,7 @@ export type TrialUncheckedCreateWithoutReadingsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1677,6 +1930,7 @@ export type TrialUncheckedCreateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutReadingsInput = {
@@ -1726,6 +1980,7 @@ export type TrialUpdateWithoutReadingsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1735,6 +1990,7 @@ export type TrialUpdateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutReadingsInput = {
@@ -1769,6 +2025,7 @@ export type TrialUncheckedUpdateWithoutReadingsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1777,6 +2034,7 @@ export type TrialUncheckedUpdateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateWithoutScoresInput = {
@@ -1810,6 +2068,7 @@ export type TrialCreateWithoutScoresInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1819,6 +2078,7 @@ export type TrialCreateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutScoresInput = {
@@ -1853,6 +2113,7 @@ export type TrialUncheckedCreateWithoutScoresInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -1861,6 +2122,7 @@ export type TrialUncheckedCreateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutScoresInput = {
@@ -1910,6 +2172,7 @@ export type TrialUpdateWithoutScoresInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1919,6 +2182,7 @@ export type TrialUpdateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutScoresInput = {
@@ -1953,6 +2217,7 @@ export type TrialUncheckedUpdateWithoutScoresInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1961,6 +2226,7 @@ export type TrialUncheckedUpdateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateWithoutResultsInput = {
@@ -1994,6 +2260,7 @@ export type TrialCreateWithoutResultsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -2003,6 +2270,7 @@ export type TrialCreateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutResultsInput = {
@@ -2037,6 +2305,7 @@ export type TrialUncheckedCreateWithoutResultsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -2045,6 +2314,7 @@ export type TrialUncheckedCreateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
+  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutResultsInput = {
@@ -2094,6 +2364,7 @@ export type TrialUpdateWithoutResultsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2103,6 +2374,7 @@ export type TrialUpdateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutResultsInput = {
@@ -2137,6 +2409,7 @@ export type TrialUncheckedUpdateWithoutResultsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2145,6 +2418,7 @@ export type TrialUncheckedUpdateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateManySweepInput = {
@@ -2178,6 +2452,7 @@ export type TrialCreateManySweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
   sourceTrialId?: string | null
@@ -2216,6 +2491,7 @@ export type TrialUpdateWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2225,6 +2501,7 @@ export type TrialUpdateWithoutSweepInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutSweepInput = {
@@ -2258,6 +2535,7 @@ export type TrialUncheckedUpdateWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2267,6 +2545,7 @@ export type TrialUncheckedUpdateWithoutSweepInput = {
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
+  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateManyWithoutSweepInput = {
@@ -2300,6 +2579,7 @@ export type TrialUncheckedUpdateManyWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2317,6 +2597,7 @@ export type TrialCountOutputType = {
   readings: number
   scores: number
   results: number
+  openRequests: number
 }
 
 export type TrialCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2324,6 +2605,7 @@ export type TrialCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   readings?: boolean | TrialCountOutputTypeCountReadingsArgs
   scores?: boolean | TrialCountOutputTypeCountScoresArgs
   results?: boolean | TrialCountOutputTypeCountResultsArgs
+  openRequests?: boolean | TrialCountOutputTypeCountOpenRequestsArgs
 }
 
 /**
@@ -2364,6 +2646,13 @@ export type TrialCountOutputTypeCountResultsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.ResultWhereInput
 }
 
+/**
+ * TrialCountOutputType without action
+ */
+export type TrialCountOutputTypeCountOpenRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OpenRequestWhereInput
+}
+
 
 export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2397,6 +2686,7 @@ export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
   sourceTrialId?: boolean
@@ -2407,6 +2697,7 @@ export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   readings?: boolean | Prisma.Trial$readingsArgs<ExtArgs>
   scores?: boolean | Prisma.Trial$scoresArgs<ExtArgs>
   results?: boolean | Prisma.Trial$resultsArgs<ExtArgs>
+  openRequests?: boolean | Prisma.Trial$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.TrialCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["trial"]>
 
@@ -2442,6 +2733,7 @@ export type TrialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
   sourceTrialId?: boolean
@@ -2482,6 +2774,7 @@ export type TrialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
   sourceTrialId?: boolean
@@ -2522,6 +2815,7 @@ export type TrialSelectScalar = {
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
   sourceTrialId?: boolean
@@ -2529,13 +2823,14 @@ export type TrialSelectScalar = {
   finishedAt?: boolean
 }
 
-export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
+export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "keptTurns" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
 export type TrialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
   exchanges?: boolean | Prisma.Trial$exchangesArgs<ExtArgs>
   readings?: boolean | Prisma.Trial$readingsArgs<ExtArgs>
   scores?: boolean | Prisma.Trial$scoresArgs<ExtArgs>
   results?: boolean | Prisma.Trial$resultsArgs<ExtArgs>
+  openRequests?: boolean | Prisma.Trial$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.TrialCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TrialIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2553,6 +2848,7 @@ export type $TrialPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     readings: Prisma.$ReadingPayload<ExtArgs>[]
     scores: Prisma.$ScorePayload<ExtArgs>[]
     results: Prisma.$ResultPayload<ExtArgs>[]
+    openRequests: Prisma.$OpenRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2605,11 +2901,15 @@ export type $TrialPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     queuedAt: Date | null
     /**
+     * Replies of turns below this number stand: a further try asks for the later ones only.
+     */
+    keptTurns: number
+    /**
      * Last exchange that an ended try has used up; later ones are replies not yet scored.
      */
     settledSequence: bigint
     /**
-     * The exchange whose reply was scored.
+     * The first answer that was scored; later turns of its conversation follow from it.
      */
     acceptedExchangeId: string | null
     /**
@@ -3017,6 +3317,7 @@ export interface Prisma__TrialClient<T, Null = never, ExtArgs extends runtime.Ty
   readings<T extends Prisma.Trial$readingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$readingsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ReadingPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   scores<T extends Prisma.Trial$scoresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$scoresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScorePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   results<T extends Prisma.Trial$resultsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$resultsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResultPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  openRequests<T extends Prisma.Trial$openRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$openRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3077,6 +3378,7 @@ export interface TrialFieldRefs {
   readonly leaseUntil: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly notBefore: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly queuedAt: Prisma.FieldRef<"Trial", 'DateTime'>
+  readonly keptTurns: Prisma.FieldRef<"Trial", 'Int'>
   readonly settledSequence: Prisma.FieldRef<"Trial", 'BigInt'>
   readonly acceptedExchangeId: Prisma.FieldRef<"Trial", 'String'>
   readonly sourceTrialId: Prisma.FieldRef<"Trial", 'String'>
@@ -3576,6 +3878,30 @@ export type Trial$resultsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ResultScalarFieldEnum | Prisma.ResultScalarFieldEnum[]
+}
+
+/**
+ * Trial.openRequests
+ */
+export type Trial$openRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OpenRequest
+   */
+  select?: Prisma.OpenRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OpenRequest
+   */
+  omit?: Prisma.OpenRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OpenRequestInclude<ExtArgs> | null
+  where?: Prisma.OpenRequestWhereInput
+  orderBy?: Prisma.OpenRequestOrderByWithRelationInput | Prisma.OpenRequestOrderByWithRelationInput[]
+  cursor?: Prisma.OpenRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OpenRequestScalarFieldEnum | Prisma.OpenRequestScalarFieldEnum[]
 }
 
 /**

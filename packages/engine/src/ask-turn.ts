@@ -1,0 +1,256 @@
+import { openCallDeadline } from "./call-deadline.ts";
+import type { FailureOutcome } from "./outcomes.ts";
+import { admitRequest, settleRequest } from "./pace-request.ts";
+import type { LimiterPort } from "./ports/limiter.ts";
+import type { ChatRequest, ChatResult } from "./ports/provider.ts";
+import type { Claim, ExchangeRecord, UnansweredEnd } from "./ports/store.ts";
+import { insist } from "./insist.ts";
+import type { ModelSettings, TrialPorts } from "./trial-ports.ts";
+
+/** One request of a trial's conversation. */
+export interface TurnRequest {
+  readonly turn: number;
+  readonly request: ChatRequest;
+  /** Local estimate of all that is sent. */
+  readonly inputTokens: number;
+}
+
+/** What became of a request: a recorded result, or why none was made. */
+export type TurnResult =
+  | { readonly kind: "recorded"; readonly result: ChatResult }
+  /** Recorded under a claim that is no longer ours. */
+  | { readonly kind: "late" }
+  /** Not admitted, or interrupted: the claim is given back unspent. */
+  | { readonly kind: "again"; readonly afterMs: number }
+  /** Not admitted until somebody acts. */
+  | { readonly kind: "refused"; readonly end: UnansweredEnd };
+
+/** How long a trial waits, in ms, for the requests under way whose real cost may leave room in the budget. */
+const budgetWaitMs = 1000;
+/** A provider's tokeniser may count more than the local estimate does. */
+const inputMargin = { factor: 1.5, tokens: 200 } as const;
+
+/**
+ * Sends one request of a trial: reserves limits and money, asks, records the exchange before anything can fail on it,
+ * settles. Exactly one request, or none.
+ */
+export async function askTurn(
+  ports: TrialPorts,
+  claim: Claim,
+  settings: ModelSettings,
+  { turn, request, inputTokens }: TurnRequest,
+  signal: AbortSignal,
+): Promise<TurnResult> {
+  const limiter = ports.limiterOf(claim.lane);
+  const reservationId = reservationIdOf(claim, turn);
+  let limiterMs: number | null = null;
+  if (limiter !== null) {
+    const reservation = {
+      id: reservationId,
+      inputTokens,
+      outputTokens: Math.min(settings.expectedOutputTokens, claim.plan.maxTokens),
+      tenant: settings.tenant,
+      weight: 1,
+    };
+    const admission = await admitRequest({ ...ports, limiter }, claim.lane, reservation, signal).catch(
+      releaseThenThrow(ports, claim),
+    );
+    switch (admission.kind) {
+      case "admitted":
+        limiterMs = admission.limiterMs;
+        break;
+      case "never":
+        return { kind: "refused", end: { kind: "failed", outcome: "bad_request", message: admission.message } };
+      case "parked":
+        return { kind: "refused", end: await parkedEnd(ports, claim) };
+      case "later":
+        return { kind: "again", afterMs: admission.afterMs };
+      case "interrupted":
+        return { kind: "again", afterMs: 0 };
+    }
+    ports.observe.reserved(claim, reservationId);
+  }
+  const bound = settings.boundOf(
+    Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,
+    claim.plan.maxTokens,
+  );
+  const refusal = await openMoney(ports, claim, turn, bound).catch(releaseThenThrow(ports, claim));
+  if (refusal !== null) {
+    await limiter?.cancel(claim.lane, reservationId);
+    return refusal;
+  }
+  const result = await ask(ports, request, signal);
+  // The request may have reached the provider: its reservation and its money stay charged.
+  if (result === "interrupted") return { kind: "again", afterMs: 0 };
+  const exchange = exchangeOf(ports, claim, { turn, request, inputTokens }, result, { settings, limiterMs, bound });
+  const kept = await insist(ports, claim, () => ports.store.recordExchange(exchange), signal);
+  if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
+  if (result.kind === "reply") ports.observe.replied(claim, result.usage);
+  return kept === "late" ? { kind: "late" } : { kind: "recorded", result };
+}
+
+/** The id of a request at the limiter: the same through all its waits, so that a try keeps its place in the lane. */
+function reservationIdOf(claim: Claim, turn: number): string {
+  const id = `${claim.trialId}~${tryNumberOf(claim)}`;
+  return turn === 0 ? id : `${id}~${turn}`;
+}
+
+/** 1-based number of the request in the trial's budget of tries. */
+function tryNumberOf({ tries, waits, emptyRetries }: Claim): number {
+  return tries + waits + emptyRetries + 1;
+}
+
+/** Nothing was sent: a limiter or ledger out of reach must not look like a lost worker. */
+function releaseThenThrow(ports: TrialPorts, claim: Claim): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await ports.store.release(claim.trialId, claim.fence);
+    throw error;
+  };
+}
+
+/** Charges the request to the sweep; null where it may go out. What costs nothing is not written down. */
+async function openMoney(
+  ports: TrialPorts,
+  claim: Claim,
+  turn: number,
+  bound: string | null,
+): Promise<Exclude<TurnResult, { readonly kind: "recorded" }> | null> {
+  if (bound === "0") return null;
+  const { trialId, fence } = claim;
+  const { workerId } = ports;
+  const intent = { trialId, fence, turn, tryNumber: tryNumberOf(claim), workerId, boundUsd: bound };
+  const admission = await ports.store.openRequest(intent);
+  switch (admission.kind) {
+    case "open":
+      return null;
+    case "lost":
+      return { kind: "late" };
+    case "later":
+      return { kind: "again", afterMs: Math.round(budgetWaitMs * (1 + ports.fraction())) };
+    case "exhausted": {
+      const costs = bound === null ? "no price is known for it" : `it may cost $${bound}`;
+      const message =
+        `budgetUsd ${admission.budgetUsd} does not reach for another request: ` +
+        `$${admission.committedUsd} are spent, ${costs}. Raise budgetUsd and run again.`;
+      return { kind: "refused", end: { kind: "blocked", outcome: "budget_blocked", message } };
+    }
+  }
+}
+
+async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
+  using deadline = openCallDeadline(signal, ports.callTimeoutMs);
+  const startedMs = ports.now();
+  try {
+    // A provider that does not heed its signal must not hold the slot.
+    return await Promise.race([ports.provider.complete(request, deadline.signal), deadline.fired]);
+  } catch (error) {
+    if (signal.aborted) return "interrupted";
+    const timedOut = deadline.timedOut();
+    return {
+      kind: "failure",
+      outcome: timedOut ? "timeout" : "internal",
+      message: timedOut ? `timeout(total): no complete reply within ${ports.callTimeoutMs} ms` : describe(error),
+      retryAfterMs: null,
+      rawBody: null,
+      servedModel: null,
+      usage: { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null },
+      httpMs: ports.now() - startedMs,
+      ttftMs: null,
+      servedBy: null,
+      nativeFinishReason: null,
+      effectiveParams: {},
+      limits: {},
+      sideRequests: [],
+      detail: timedOut ? "total" : null,
+      park: null,
+    };
+  }
+}
+
+/** Outcomes that park a lane. */
+export const parkingOutcomes: readonly FailureOutcome[] = ["auth", "model_not_found", "quota_exhausted"];
+
+/** The end of a trial whose lane another trial has parked: its reason begins with the outcome that parked it. */
+async function parkedEnd(ports: TrialPorts, claim: Claim): Promise<UnansweredEnd> {
+  const [use] = (await ports.limiterOf(claim.lane)?.use([claim.lane])) ?? [];
+  const reason = use?.parked?.reason ?? "";
+  const outcome = parkingOutcomes.find((known) => reason.startsWith(known)) ?? "quota_exhausted";
+  return { kind: "blocked", outcome, message: reason === "" ? "the lane is parked" : reason };
+}
+
+/** Tells the limiter what a request took. A limiter out of reach loses no reply: the reservation expires by itself. */
+async function settle(
+  ports: TrialPorts,
+  claim: Claim,
+  limiter: LimiterPort,
+  reservationId: string,
+  result: ChatResult,
+): Promise<void> {
+  try {
+    const restMs = ports.retry.baseDelayMs * (1 + ports.fraction());
+    const reason = await settleRequest(limiter, claim.lane, reservationId, result, restMs);
+    if (reason === null || result.kind === "reply") return;
+    const blocked = await ports.store.blockLane(claim.lane, result.outcome, result.message);
+    ports.observe.parked(claim, reason, blocked);
+  } catch (error) {
+    ports.observe.archiveTrouble(claim, error);
+  }
+}
+
+/** Failures after which the provider may have worked, and may charge: it had begun to answer, or nobody knows. */
+const mayBeBilled: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
+  "timeout",
+  "transport",
+  "unparseable_body",
+  "filtered",
+  "internal",
+]);
+
+function exchangeOf(
+  ports: TrialPorts,
+  claim: Claim,
+  { turn, request }: TurnRequest,
+  result: ChatResult,
+  known: {
+    readonly settings: ModelSettings;
+    readonly limiterMs: number | null;
+    readonly bound: string | null;
+  },
+): ExchangeRecord {
+  const { provider: _provider, ...sent } = request;
+  const cost = known.settings.costOf(result.usage);
+  const reply = result.kind === "reply" ? result : null;
+  const failure = result.kind === "failure" ? result : null;
+  const isCharged = failure === null || mayBeBilled.has(failure.outcome);
+  return {
+    trialId: claim.trialId,
+    fence: claim.fence,
+    turn,
+    tryNumber: tryNumberOf(claim),
+    workerId: ports.workerId,
+    requestJson: JSON.stringify(sent),
+    rawBody: result.rawBody,
+    text: reply?.text ?? null,
+    reasoning: reply?.reasoning ?? null,
+    finishReason: reply?.finishReason ?? null,
+    outcome: failure?.outcome ?? null,
+    errorMessage: failure?.message ?? null,
+    servedModel: result.servedModel,
+    effectiveParamsJson: JSON.stringify(result.effectiveParams),
+    usage: result.usage,
+    queueMs: claim.queueMs,
+    limiterMs: known.limiterMs,
+    httpMs: result.httpMs,
+    ttftMs: result.ttftMs,
+    servedBy: result.servedBy,
+    nativeFinishReason: result.nativeFinishReason,
+    sideRequestsJson: result.sideRequests.length > 0 ? JSON.stringify(result.sideRequests) : null,
+    costUsd: cost?.usd ?? null,
+    priceDate: cost?.priceDate ?? null,
+    costBoundUsd: cost === null && isCharged ? known.bound : null,
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
