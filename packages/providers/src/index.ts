@@ -5,6 +5,8 @@ export {
   countForLimits,
   findCapabilities,
   findDefaultLimits,
+  readThinking,
+  type ThinkingWish,
 } from "./capabilities.ts";
 export { checkModel, type ModelCheck, type ModelIssue, type ModelWish } from "./check-model.ts";
 export { ProviderError } from "./errors.ts";
@@ -13,8 +15,11 @@ export { findRetirement, isKnownModel, listKnownModels, type Retirement } from "
 export { builtProviders, openProviders, type Providers } from "./open-providers.ts";
 export {
   type Cost,
+  costBound,
   costOf,
   findPrice,
+  type MissingPrice,
+  missingPrices,
   type Price,
   priceDate,
   type PricedModel,

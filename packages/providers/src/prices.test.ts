@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { costOf, findPrice, priceDate } from "./prices.ts";
+import { costBound, costOf, findPrice, missingPrices, priceDate } from "./prices.ts";
 
 const usage = (inputTokens: number | null, outputTokens: number | null, cachedTokens: number | null = null) => ({
   inputTokens,
@@ -37,12 +37,63 @@ test("unknown is not zero: no price, no count, or more input than the price is f
   expect(costOf({ ...gpt4o, model: "gpt-6.1-sol" }, usage(300_000, 1))).toBeNull();
 });
 
-test("a price of one's own goes first, and serves models that have none", () => {
-  const price = { input: "0.07", cached: null, cacheWrite: null, output: "0.3", upToInputTokens: null };
-  const overrides = { "openai/llama3.1:70b": price };
-  const local = { provider: "openai", model: "llama3.1:70b", baseUrl: "http://localhost:11434/v1" };
-  expect(costOf(local, usage(1_000_000, 1_000_000), overrides)?.usd).toBe("0.37");
+const local = { provider: "openai", model: "llama3.1:70b", baseUrl: "http://localhost:11434/v1" };
+
+test("a price of the spec's own goes first, has no list's date, and serves models that have none", () => {
+  const overrides = { "openai/llama3.1:70b": { input: 0.07, output: 0.3 }, "openai/gpt-4o": { input: 1, output: 2 } };
+  expect(costOf(local, usage(1_000_000, 1_000_000), overrides)).toEqual({ usd: "0.37", priceDate: null });
+  expect(costOf(gpt4o, usage(1_000_000, 1_000_000), overrides)).toEqual({ usd: "3", priceDate: null });
   expect(findPrice(local)).toBeNull();
+});
+
+test("a price by alias goes before one by provider and model", () => {
+  const overrides = { "openai/gpt-4o": { input: 1, output: 2 }, "gpt-4o-t0": { input: 3, output: 4 } };
+  expect(findPrice({ ...gpt4o, alias: "gpt-4o-t0" }, overrides)).toMatchObject({ input: "3", output: "4" });
+  expect(findPrice({ ...gpt4o, alias: "another" }, overrides)).toMatchObject({ input: "1", output: "2" });
+});
+
+test("a spec's numbers become the decimals that they stand for", () => {
+  const priced = (input: number) => findPrice(local, { "openai/llama3.1:70b": { input, output: 0, cached: 0.1 } });
+  expect(priced(0.1)).toMatchObject({ input: "0.1", output: "0", cached: "0.1" });
+  expect(priced(0.000001)?.input).toBe("0.000001");
+  expect(priced(1_000_000)?.input).toBe("1000000");
+  expect(() => priced(0.0000001)).toThrow(RangeError);
+  expect(() => priced(Number.NaN)).toThrow(RangeError);
+});
+
+test("a cached token of a price without one costs what any input does", () => {
+  const overrides = { "openai/gpt-4o": { input: 1, output: 2 } };
+  expect(costOf(gpt4o, usage(1_000_000, 0, 900_000), overrides)?.usd).toBe("1");
+});
+
+test("the most that a request can cost is all input at the dearest price and all output", () => {
+  const sonnet = { provider: "anthropic", model: "claude-sonnet-4-6", baseUrl: null };
+  // 1,000 × 3.75 (written to the cache) + 2,500 × 15, a million.
+  expect(costBound(sonnet, { inputTokens: 1000, outputTokens: 2500 })).toBe("0.04125");
+  // 1,000 × 2.5 + 2,500 × 10, a million: no price for writing.
+  expect(costBound(gpt4o, { inputTokens: 1000, outputTokens: 2500 })).toBe("0.0275");
+  expect(
+    costBound(local, { inputTokens: 1000, outputTokens: 2000 }, { "openai/llama3.1:70b": { input: 0.5, output: 1.5 } }),
+  ).toBe("0.0035");
+});
+
+test("without a price, or past the input that it is for, there is no bound: that is not zero", () => {
+  expect(costBound(local, { inputTokens: 1, outputTokens: 1 })).toBeNull();
+  expect(costBound({ ...gpt4o, model: "gpt-6.1-sol" }, { inputTokens: 272_001, outputTokens: 1 })).toBeNull();
+  expect(costBound({ provider: "sim", model: "oracle", baseUrl: null }, { inputTokens: 9, outputTokens: 9 })).toBe("0");
+});
+
+test("models without a price are listed once each, with the key to set", () => {
+  const models = [gpt4o, { ...local, alias: "one" }, { ...local, alias: "two" }];
+  expect(missingPrices({ models, prices: {} })).toEqual([
+    {
+      key: "openai/llama3.1:70b",
+      message:
+        "the price of openai/llama3.1:70b is not known: set it in the spec, in US dollars for a million tokens, " +
+        'for example prices: { "openai/llama3.1:70b": { input: 0.5, output: 1.5 } }',
+    },
+  ]);
+  expect(missingPrices({ models, prices: { "openai/llama3.1:70b": { input: 0, output: 0 } } })).toEqual([]);
 });
 
 test("a baseline solver costs nothing", () => {

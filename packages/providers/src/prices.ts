@@ -1,4 +1,4 @@
-import type { Usage } from "@hallumaze/engine";
+import { picoDollars, type Usage, usdOf } from "@hallumaze/engine";
 
 /** US dollars for a million tokens, as exact decimals. */
 export interface Price {
@@ -10,6 +10,8 @@ export interface Price {
   readonly output: string;
   /** Requests with more input than this have another price: their cost is unknown here. Null where one price holds. */
   readonly upToInputTokens: number | null;
+  /** ISO date of the price list; null for a price of the spec's own. */
+  readonly date: string | null;
 }
 
 /** The day on which the table was made. */
@@ -19,8 +21,8 @@ export const priceDate = "2026-11-29";
 export interface Cost {
   /** Exact decimal US dollars, no trailing zeros. */
   readonly usd: string;
-  /** ISO date of the price. */
-  readonly priceDate: string;
+  /** ISO date of the price list; null where the spec names the price. */
+  readonly priceDate: string | null;
 }
 
 type Row = readonly [
@@ -113,7 +115,7 @@ const prices: ReadonlyMap<string, Price> = new Map(
         .split(" ")
         .map((name): [string, Price] => [
           `${provider}/${name}`,
-          { input, cached, output, cacheWrite: cacheWrite ?? null, upToInputTokens: upTo ?? null },
+          { input, cached, output, cacheWrite: cacheWrite ?? null, upToInputTokens: upTo ?? null, date: priceDate },
         ]),
     ),
   ),
@@ -124,17 +126,31 @@ export interface PricedModel {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl: string | null;
+  /** Its name in the sweep, where a price of the spec may go by it. */
+  readonly alias?: string;
 }
 
-/** Prices of one's own by `provider/model`, over the table. */
-export type PriceOverrides = Readonly<Record<string, Price>>;
+/**
+ * A spec's own prices over the table, in US dollars for a million tokens with up to six decimals; by `provider/model`, or
+ * by alias, which goes first. `cached` absent: a cached token costs what any input does.
+ */
+export type PriceOverrides = Readonly<
+  Record<string, { readonly input: number; readonly output: number; readonly cached?: number }>
+>;
 
 /** A model's price; null where none is known: that is not zero. A server of one's own has only an override's price. */
 export function findPrice(model: PricedModel, overrides: PriceOverrides = {}): Price | null {
   const name = `${model.provider}/${model.model}`;
-  if (Object.hasOwn(overrides, name)) return overrides[name] ?? null;
-  if (model.provider === "sim")
-    return { input: "0", cached: null, cacheWrite: null, output: "0", upToInputTokens: null };
+  const own = [model.alias, name].find((key) => key !== undefined && Object.hasOwn(overrides, key));
+  const override = own === undefined ? undefined : overrides[own];
+  if (override !== undefined) {
+    const cached = override.cached === undefined ? null : decimalOf(override.cached);
+    const [input, output] = [decimalOf(override.input), decimalOf(override.output)];
+    return { input, cached, cacheWrite: null, output, upToInputTokens: null, date: null };
+  }
+  if (model.provider === "sim") {
+    return { input: "0", cached: null, cacheWrite: null, output: "0", upToInputTokens: null, date: priceDate };
+  }
   return model.baseUrl === null ? (prices.get(name) ?? null) : null;
 }
 
@@ -154,26 +170,61 @@ export function costOf(
   const cached = Math.min(usage.cachedTokens ?? 0, inputTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);
   const sum =
-    times(inputTokens - cached - written, price.input) +
-    times(cached, price.cached ?? price.input) +
-    times(written, price.cacheWrite ?? price.input) +
-    times(outputTokens, price.output);
-  return { usd: toDecimal(sum), priceDate };
+    picoDollars(inputTokens - cached - written, price.input) +
+    picoDollars(cached, price.cached ?? price.input) +
+    picoDollars(written, price.cacheWrite ?? price.input) +
+    picoDollars(outputTokens, price.output);
+  return { usd: usdOf(sum), priceDate: price.date };
 }
 
-/** Prices have at most this many decimals; a token's share has six more. */
-const priceDecimals = 6;
-const sumDecimals = priceDecimals + 6;
-
-function times(tokens: number, perMillion: string): bigint {
-  if (!/^\d+(\.\d{1,6})?$/.test(perMillion))
-    throw new RangeError(`price "${perMillion}" is no decimal of up to 6 places`);
-  const [whole = "0", fraction = ""] = perMillion.split(".");
-  return BigInt(tokens) * BigInt(whole + fraction.padEnd(priceDecimals, "0"));
+/**
+ * The most that a request can cost, exactly: all input at the dearest input price, all output that it may have. Null where
+ * no price is known, or where the input is larger than the price is for.
+ */
+export function costBound(
+  model: PricedModel,
+  most: { readonly inputTokens: number; readonly outputTokens: number },
+  overrides: PriceOverrides = {},
+): string | null {
+  const price = findPrice(model, overrides);
+  if (price === null) return null;
+  if (price.upToInputTokens !== null && most.inputTokens > price.upToInputTokens) return null;
+  const { inputTokens, outputTokens } = most;
+  const inputs = [price.input, price.cacheWrite, price.cached].flatMap((each) =>
+    each === null ? [] : [picoDollars(inputTokens, each)],
+  );
+  const dearest = inputs.reduce((highest, each) => (each > highest ? each : highest), 0n);
+  return usdOf(dearest + picoDollars(outputTokens, price.output));
 }
 
-function toDecimal(amount: bigint): string {
-  const digits = amount.toString().padStart(sumDecimals + 1, "0");
-  const fraction = digits.slice(-sumDecimals).replace(/0+$/, "");
-  return `${digits.slice(0, -sumDecimals)}${fraction === "" ? "" : `.${fraction}`}`;
+/** A model whose price is not known, and how a spec can name it. */
+export interface MissingPrice {
+  /** The key to set in `prices`. */
+  readonly key: string;
+  readonly message: string;
+}
+
+/** The models of a spec without a price, each once. A budget cannot be held over them. */
+export function missingPrices(spec: {
+  readonly models: readonly PricedModel[];
+  readonly prices: PriceOverrides;
+}): readonly MissingPrice[] {
+  const unpriced = spec.models.filter((model) => findPrice(model, spec.prices) === null);
+  const keys = [...new Set(unpriced.map(({ provider, model }) => `${provider}/${model}`))];
+  return keys.map((key) => ({
+    key,
+    message:
+      `the price of ${key} is not known: set it in the spec, in US dollars for a million tokens, for example ` +
+      `prices: { ${JSON.stringify(key)}: { input: 0.5, output: 1.5 } }`,
+  }));
+}
+
+/** The exact decimal that a number of a spec stands for. */
+function decimalOf(usdPerMillion: number): string {
+  const decimal = usdPerMillion.toFixed(6);
+  // toFixed turns to exponents at 1e21, and rounds what has more places: neither is a price that the spec allows.
+  if (!/^\d+\.\d{6}$/.test(decimal) || Number(decimal) !== usdPerMillion) {
+    throw new RangeError(`price ${usdPerMillion} is no decimal of up to 6 places`);
+  }
+  return decimal.replace(/\.?0+$/, "");
 }
