@@ -10,6 +10,15 @@ export {
   leaderboard,
   type Means,
 } from "./leaderboard.ts";
+export {
+  type Bounds,
+  planOutcomeLine,
+  type PlanOutcome,
+  type PlanRow,
+  planSummary,
+  planTable,
+  type PlanTotals,
+} from "./plan-table.ts";
 export { type AnswerKind, answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
 export {
   type MetacogSignal,

@@ -1,61 +1,107 @@
-import { planSweep, type SweepPlan } from "@hallumaze/engine";
-import { openHouse } from "@hallumaze/runtime";
-import { specJsonSchema } from "@hallumaze/sweep";
+import {
+  type ActualUse,
+  comparePlan,
+  type EstimatePorts,
+  type PlanEstimate,
+  planSweep,
+  type SweepPlan,
+} from "@hallumaze/engine";
+import { planOutcomeLine, planSummary, planTable } from "@hallumaze/reports";
+import {
+  findCapabilities,
+  findDefaultLimits,
+  findPrice,
+  missingPrices,
+  openHouse,
+  readThinking,
+} from "@hallumaze/runtime";
+import { type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, exitCodes } from "../console.ts";
-import { drawTable, formatCount } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
-import { readSpecFile } from "../inputs.ts";
+import { integerBetween, readSpecFile } from "../inputs.ts";
+
+interface PlanOptions {
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly concurrency: number;
+}
 
 /** `plan SPEC`: what a spec would do; writes and spends nothing. */
 export const addPlanCommand: AddCommand = (program, console, register) => {
   const command = program
     .command("plan")
-    .description("show what a spec would do: cells, reuse, tokens, warnings; nothing is written or spent")
+    .description(
+      "show what a spec would do: cells, reuse, tokens, money, hours, what binds; nothing is written or spent",
+    )
     .argument("<spec>", "spec file, YAML or JSON")
     .option("--fresh", "plan as if cells answered by other sweeps were run again")
+    .option("--concurrency <n>", "plan for so many trials at once in each lane", integerBetween(1, 1000), defaultSlots)
     .option("--json", "print the plan as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze plan examples/baselines.yaml\n");
-  register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
+  register(command, async (path: string, options: PlanOptions) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    const plan = await planSweep(house.store, spec, { fresh: options.fresh === true, rehearsal: false });
+    const ports = planPorts(spec, { slots: options.concurrency });
+    const plan = await planSweep(house.store, spec, { fresh: options.fresh === true, rehearsal: false }, ports);
+    for (const { message } of missingPrices(spec)) console.err(`warning: ${message}`);
     if (options.json) console.out(JSON.stringify(plan));
     else printPlan(console, plan);
     return exitCodes.ok;
   });
 };
 
-/** Prints a plan for a person. */
-export function printPlan(console: Console, plan: SweepPlan): void {
-  const sum = (pick: (model: SweepPlan["models"][number]) => number): string =>
-    formatCount(plan.models.reduce((total, model) => total + pick(model), 0));
+/** Trials at once in each lane, as `run` and `worker` take them unless told. */
+const defaultSlots = 16;
+
+/** What an estimate asks of the providers, and of the ledger where it is given. */
+export function planPorts(
+  spec: SweepSpec,
+  known: Partial<Pick<EstimatePorts, "slots" | "history" | "spentUsd">> = {},
+): EstimatePorts {
+  return {
+    limitsOf: (model) => findDefaultLimits(model)?.limits ?? null,
+    priceOf: (model) => findPrice(model, spec.prices),
+    thinks,
+    slots: known.slots ?? defaultSlots,
+    history: known.history ?? null,
+    spentUsd: known.spentUsd ?? 0,
+  };
+}
+
+/** A family's habit, unless the spec's parameters turn thinking on or off. */
+function thinks(model: ModelSpec): boolean {
+  const { budget, effort, mode } = readThinking(model.params);
+  const told = [budget, effort, mode].filter((word) => word !== undefined);
+  if (told.length === 0) return findCapabilities(model).thinksByDefault;
+  return !told.some((word) => word === 0 || word === false || word === "none" || word === "disabled");
+}
+
+/** Prints a plan for a person; `past` adds how an earlier estimate of the same sweep turned out. */
+export function printPlan(
+  console: Pick<Console, "out" | "err" | "columns">,
+  plan: SweepPlan,
+  past: { readonly estimate: PlanEstimate; readonly actual: ActualUse } | null = null,
+): void {
+  const { estimate, models } = plan;
+  const sum = (figure: (model: SweepPlan["models"][number]) => number): number =>
+    models.reduce((total, model) => total + figure(model), 0);
+  const rows = estimate.models.map((model) => {
+    const counts = models.find(({ alias }) => alias === model.alias);
+    return { ...model, cells: counts?.cells ?? 0, toRun: counts?.toRun ?? 0 };
+  });
+  console.out(planTable(rows, console.columns()));
   console.out(
-    drawTable(
-      ["model", "cells", "done", "reused", "to run", "prompt tokens", "reply tokens at most"],
-      [
-        ...plan.models.map((model) => [
-          model.alias,
-          formatCount(model.cells),
-          formatCount(model.done),
-          formatCount(model.reused),
-          formatCount(model.toRun),
-          `~${formatCount(model.promptTokens)}`,
-          formatCount(model.maxReplyTokens),
-        ]),
-        [
-          "in all",
-          formatCount(plan.cells),
-          sum((model) => model.done),
-          sum((model) => model.reused),
-          sum((model) => model.toRun),
-          `~${sum((model) => model.promptTokens)}`,
-          sum((model) => model.maxReplyTokens),
-        ],
-      ],
-      console.columns(),
-    ),
+    planSummary({
+      ...estimate,
+      cells: plan.cells,
+      done: sum(({ done }) => done),
+      reused: sum(({ reused }) => reused),
+      toRun: sum(({ toRun }) => toRun),
+      hasUnpriced: estimate.unpriced.length > 0,
+    }),
   );
+  if (past !== null) console.out(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);
 }
 
