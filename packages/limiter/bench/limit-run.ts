@@ -2,81 +2,120 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
 import { type Counted, openLimitServer, type ServerLimits } from "./limit-server.ts";
-import type { WorkerPlan } from "./limit-worker.ts";
+import type { LanePlan, Pacing, WorkerMessage, WorkerPlan } from "./limit-worker.ts";
 
-/** One run: workers against an enforcing server; `changes` come at their minute. */
-export interface Run {
-  readonly plan: Omit<WorkerPlan, "loops" | "minuteMs">;
-  readonly processes: number;
+/** A lane of a run: the limits that workers are told and the server enforces, until `changes` come at their minute. */
+export interface LaneRun {
+  readonly lane: string;
+  readonly limits: ServerLimits;
   /** Requests at once, over all processes. */
   readonly loops: number;
-  readonly minuteMs: number;
-  readonly minutes: number;
+  /** Requests in all; as many as the time allows where left out. */
+  readonly requests?: number;
   readonly changes?: readonly { readonly atMinute: number; readonly limits: ServerLimits }[];
-  readonly serverLimits: ServerLimits;
+}
+
+/** One run: workers against one enforcing server a lane. */
+export interface Run {
+  readonly pacing: Pacing;
+  /** Of Redis or Postgres, where the pacing needs one. */
+  readonly url: string;
+  readonly lanes: readonly LaneRun[];
+  readonly processes: number;
+  readonly minuteMs: number;
+  /** How long it lasts; with `requests` on all lanes it ends as soon as they are done. */
+  readonly minutes: number;
+}
+
+/** What was counted on one lane; `gaveUp` are calls that a worker let fail. */
+export interface LaneCounted extends Counted {
+  readonly gaveUp: number;
 }
 
 /** Capacity of the server's buckets, of a minute's allowance: six seconds of it. */
 export const capacityShare = 0.1;
 
-/** Starts the workers, lets them work for the run's minutes, and ends them. */
-export async function runAgainstServer(run: Run): Promise<Counted> {
+/** Starts the workers, lets them work, ends them, and gives what was counted on each lane. */
+export async function runAgainstServer(run: Run): Promise<readonly LaneCounted[]> {
   const children = Array.from({ length: run.processes }, () => fork(new URL("./limit-worker.ts", import.meta.url)));
   // The clock starts when all can work (their first message says so): start-up is not the limiter's.
   await Promise.all(children.map((child) => once(child, "message")));
-  const server = openLimitServer(run.minuteMs, capacityShare, run.serverLimits);
+  const desks = new Map(run.lanes.map((lane, index) => [lane.lane, openDesk(lane, run.minuteMs, index)]));
   for (const child of children) {
-    child.on("message", (message: { readonly id: number }) => {
-      void server.ask().then((reply) => child.connected && child.send({ id: message.id, reply }));
+    child.on("message", (message: WorkerMessage) => {
+      const desk = desks.get(message.lane);
+      if (desk !== undefined) void serve(desk, message, child);
     });
-    child.send({ plan: { ...run.plan, minuteMs: run.minuteMs, loops: Math.ceil(run.loops / run.processes) } });
+    child.send({ plan: planOf(run) });
   }
-  const timers = (run.changes ?? []).map(({ atMinute, limits }) =>
-    setTimeout(() => server.change(limits), atMinute * run.minuteMs),
+  const timers = run.lanes.flatMap(({ lane, changes = [] }) =>
+    changes.map(({ atMinute, limits }) =>
+      setTimeout(() => desks.get(lane)?.server.change(limits), atMinute * run.minuteMs),
+    ),
   );
-  await new Promise((resolve) => setTimeout(resolve, run.minutes * run.minuteMs));
+  const timeUp = new Promise<void>((resolve) => timers.push(setTimeout(resolve, run.minutes * run.minuteMs)));
+  await Promise.race([timeUp, Promise.all([...desks.values()].map((desk) => desk.done))]);
   timers.forEach(clearTimeout);
-  const counted = server.counted();
-  const snapshot = { completions: [...counted.completions], refusals: [...counted.refusals] };
+  const counted = [...desks.values()].map((desk) => ({ ...desk.server.counted(), gaveUp: desk.gaveUp }));
   await Promise.all(children.map(stop));
-  return snapshot;
+  return counted;
+}
+
+interface Desk {
+  readonly server: ReturnType<typeof openLimitServer>;
+  /** Requests not yet handed out, and not yet ended. */
+  toHandOut: number;
+  toEnd: number;
+  gaveUp: number;
+  readonly done: Promise<void>;
+  readonly end: () => void;
+}
+
+function openDesk({ limits, requests = Infinity }: LaneRun, minuteMs: number, index: number): Desk {
+  let end = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const server = openLimitServer(minuteMs, capacityShare, limits, 20_261_129 + index);
+  return { server, toHandOut: requests, toEnd: requests, gaveUp: 0, done, end };
+}
+
+async function serve(desk: Desk, message: WorkerMessage, child: ChildProcess): Promise<void> {
+  const value = await answer(desk, message.kind);
+  if (child.connected) child.send({ id: message.id, value });
+}
+
+async function answer(desk: Desk, kind: WorkerMessage["kind"]): Promise<unknown> {
+  switch (kind) {
+    case "gave-up":
+      desk.gaveUp += 1;
+      return null;
+    case "take":
+      desk.toHandOut -= 1;
+      return desk.toHandOut >= 0;
+    case "ask": {
+      const reply = await desk.server.ask();
+      if (reply.accepted) desk.toEnd -= 1;
+      if (desk.toEnd === 0) desk.end();
+      return reply;
+    }
+  }
+}
+
+function planOf({ pacing, url, lanes, processes, minuteMs }: Run): WorkerPlan {
+  const share = ({ lane, limits: { rpm, outputTpm }, loops }: LaneRun): LanePlan => ({
+    lane,
+    ...(rpm === undefined ? {} : { rpm }),
+    ...(outputTpm === undefined ? {} : { outputTpm }),
+    loops: Math.ceil(loops / processes),
+  });
+  const isNumbered = lanes.some(({ requests }) => requests !== undefined);
+  return { pacing, url, minuteMs, lanes: lanes.map(share), isNumbered };
 }
 
 async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, "exit");
-  child.send({ stop: true });
+  if (child.connected) child.send({ stop: true });
   await gone;
-}
-
-/** Completed over allowed between two minutes of a run; `perMinute` of requests, or of tokens. */
-export function utilisation(
-  { completions }: Counted,
-  unit: "requests" | "tokens",
-  perMinute: number,
-  span: { readonly fromMs: number; readonly toMs: number; readonly minuteMs: number },
-): number {
-  const used = completions
-    .filter(({ atMs }) => atMs >= span.fromMs && atMs < span.toMs)
-    .reduce((sum, { tokens }) => sum + (unit === "requests" ? 1 : tokens), 0);
-  return used / ((perMinute * (span.toMs - span.fromMs)) / span.minuteMs);
-}
-
-/** Most that completed in any window of one minute, over the limit. */
-export function fullestMinute(
-  { completions }: Counted,
-  unit: "requests" | "tokens",
-  perMinute: number,
-  minuteMs: number,
-): number {
-  let [sum, first, most] = [0, 0, 0];
-  const cost = (tokens: number): number => (unit === "requests" ? 1 : tokens);
-  for (const { atMs, tokens } of completions) {
-    sum += cost(tokens);
-    while (atMs - (completions[first]?.atMs ?? 0) >= minuteMs) {
-      sum -= cost(completions[first]?.tokens ?? 0);
-      first += 1;
-    }
-    most = Math.max(most, sum);
-  }
-  return most / perMinute;
 }

@@ -28,11 +28,16 @@ interface Bucket {
   atMs: number;
 }
 
-/** What was counted: completions with their time since the start and their tokens, and refusals. */
+/** What was counted, in milliseconds since the start. */
 export interface Counted {
   readonly completions: readonly { readonly atMs: number; readonly tokens: number }[];
   readonly refusals: readonly number[];
+  /** Requests in the order in which they were let in: their tokens, and the time they take. */
+  readonly admitted: readonly { readonly atMs: number; readonly tokens: number; readonly takesMs: number }[];
 }
+
+/** What of the limit one request takes: itself, or its tokens. */
+export type Unit = "requests" | "tokens";
 
 /**
  * A vendor that enforces its limits as continuous buckets of a stated capacity (a share of a minute's allowance): a
@@ -41,12 +46,13 @@ export interface Counted {
  * Outputs are lognormal (median 290, mean 400 at sigma 0.8; heavy tail cut at 4,000); a request takes 2 s and 20 ms a
  * token of a real minute.
  */
-export function openLimitServer(minuteMs: number, capacityShare: number, first: ServerLimits) {
-  const random = createRandom(20_261_129);
+export function openLimitServer(minuteMs: number, capacityShare: number, first: ServerLimits, seed = 20_261_129) {
+  const random = createRandom(seed);
   const startMs = performance.now();
   let limits = first;
   const completions: { atMs: number; tokens: number }[] = [];
   const refusals: number[] = [];
+  const admitted: { atMs: number; tokens: number; takesMs: number }[] = [];
   const buckets: Bucket[] = [
     { name: "requests", limit: limits.rpm ?? Infinity, level: Infinity, atMs: 0 },
     { name: "outputTokens", limit: limits.outputTpm ?? Infinity, level: Infinity, atMs: 0 },
@@ -75,8 +81,12 @@ export function openLimitServer(minuteMs: number, capacityShare: number, first: 
   };
 
   return {
-    now,
-    counted: (): Counted => ({ completions, refusals }),
+    /** A copy: what still comes does not change it. */
+    counted: (): Counted => ({
+      completions: [...completions],
+      refusals: [...refusals],
+      admitted: [...admitted],
+    }),
     /** Buckets keep their share of fullness. */
     change: (next: ServerLimits): void => {
       refill();
@@ -97,7 +107,9 @@ export function openLimitServer(minuteMs: number, capacityShare: number, first: 
       for (const bucket of buckets) if (bucket.name === "requests") bucket.level -= 1;
       const normal = Math.sqrt(-2 * Math.log(1 - random.fraction())) * Math.cos(2 * Math.PI * random.fraction());
       const outputTokens = Math.max(1, Math.min(4_000, Math.round(290 * Math.exp(0.8 * normal))));
-      await new Promise((resolve) => setTimeout(resolve, ((2_000 + 20 * outputTokens) * minuteMs) / 60_000));
+      const takesMs = ((2_000 + 20 * outputTokens) * minuteMs) / 60_000;
+      admitted.push({ atMs: now(), tokens: outputTokens, takesMs });
+      await new Promise((resolve) => setTimeout(resolve, takesMs));
       refill();
       for (const bucket of buckets) if (bucket.name === "outputTokens") bucket.level -= outputTokens;
       completions.push({ atMs: now(), tokens: outputTokens });
