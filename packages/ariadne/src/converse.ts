@@ -53,6 +53,8 @@ export interface Conversation {
   readonly turns: readonly GivenTurn[];
   /** The replies that belong to it: one that no turn asked for does not. */
   readonly replies: readonly ConversationReply[];
+  /** The replies, read strictly. */
+  readonly readings: readonly Reading[];
   /** What the first answer is, read strictly. */
   readonly first: {
     readonly solved: boolean;
@@ -88,7 +90,7 @@ export function followConversation(setting: ConversationSetting, replies: readon
     turns.push(turn);
   }
   if (first === null) throw new RangeError("a conversation has at least one reply");
-  return { turns, replies: replies.slice(0, readings.length), first };
+  return { turns, replies: replies.slice(0, readings.length), readings, first };
 }
 
 /** Reads an answer without what it repeats of the turns before it. */

@@ -66,7 +66,10 @@ export function readConversation(
 ): ConversationResult {
   const conversation = followConversation(setting, replies);
   const { turns } = conversation;
-  const readings = conversation.replies.map((reply, at) => readAnswer(setting, reply, turns.slice(0, at), mode));
+  const readings =
+    mode === "strict"
+      ? conversation.readings
+      : conversation.replies.map((reply, at) => readAnswer(setting, reply, turns.slice(0, at), mode));
   const own = setting.group === "A" ? readings.slice(0, 1) : readings;
   const { reading, walk } = judgeAnswers(setting.maze, own, setting);
   const isPlain = setting.group === "A" && !setting.shadow;

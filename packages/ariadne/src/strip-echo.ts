@@ -12,7 +12,12 @@ const breaks = /\r\n|[\n\r\u0085\u2028\u2029]/;
 export function stripEcho(text: string, said: readonly string[]): string {
   if (said.length === 0) return text;
   const turns = said.map(essence);
-  const lines = linesOf(text);
+  const longest = 4 * Math.max(...said.map((turn) => turn.length));
+  // With all its marks, an echo is not that much longer than what it repeats.
+  const lines = linesOf(text).map((line) => ({
+    ...line,
+    essence: line.text.length > longest ? "" : essence(line.text),
+  }));
   const kept: string[] = [];
   for (let at = 0; at < lines.length; ) {
     const length = echoLength(lines, at, turns);
@@ -28,10 +33,11 @@ interface Line {
   readonly text: string;
   /** The line break behind it; empty at the end. */
   readonly end: string;
+  readonly essence: string;
 }
 
-function linesOf(text: string): readonly Line[] {
-  const lines: Line[] = [];
+function linesOf(text: string): readonly Omit<Line, "essence">[] {
+  const lines: Omit<Line, "essence">[] = [];
   let from = 0;
   for (const match of text.matchAll(new RegExp(breaks, "g"))) {
     lines.push({ text: text.slice(from, match.index), end: match[0] });
@@ -46,7 +52,7 @@ function echoLength(lines: readonly Line[], at: number, turns: readonly string[]
   let joined = "";
   let length = 0;
   for (let next = at; next < lines.length; next++) {
-    const own = essence(lines[next]?.text ?? "");
+    const own = lines[next]?.essence ?? "";
     if (own === "") break;
     const longer = joined + own;
     if (!turns.some((turn) => turn.includes(longer))) break;

@@ -9,6 +9,7 @@ import {
   shadowMei,
   trainability,
   type Trainability,
+  type ValuedTrial,
 } from "./trainability.ts";
 
 /** One trial, as the summary needs it. */
@@ -104,6 +105,8 @@ function summariseModel(model: string, rows: readonly AriadneRow[], options: Sum
   const shadowNrs = rateResponses(a.map(responsesOf));
   const deltaMei = bootstrapPairedDifference(b.map(groupedMei), a.map(groupedMei), options);
   const { lo, hi } = deltaMei;
+  const withMei = (trials: readonly AriadneRow[]): readonly ValuedTrial[] => tied(trials, ({ meiSeed }) => meiSeed);
+  const ti = trainability(withMei(a), withMei(b));
   return {
     model,
     groups: { A: summariseGroup(a), B: summariseGroup(b), C: summariseGroup(c) },
@@ -113,21 +116,12 @@ function summariseModel(model: string, rows: readonly AriadneRow[], options: Sum
     hir: ignoreRate(c),
     deltaMei,
     noDetectableEffect: lo === null || hi === null ? null : lo <= 0 && hi >= 0,
-    ti: trainability(
-      tied(a, ({ meiSeed }) => meiSeed),
-      tied(b, ({ meiSeed }) => meiSeed),
-    ),
-    tiNorm: normalisedTrainability(
-      tied(a, shadowMei),
-      tied(b, ({ meiSeed }) => meiSeed),
-    ),
+    ti,
+    tiNorm: normalisedTrainability(tied(a, shadowMei), withMei(b), { mazesInBoth: ti.mazes }),
   };
 }
 
-function tied(
-  rows: readonly AriadneRow[],
-  valueOf: (row: AriadneRow) => number | null,
-): readonly (TrialResponses & { readonly value: number | null })[] {
+function tied(rows: readonly AriadneRow[], valueOf: (row: AriadneRow) => number | null): readonly ValuedTrial[] {
   return rows.map((row) => ({ ...responsesOf(row), value: valueOf(row) }));
 }
 

@@ -77,9 +77,13 @@ export function trainability(a: readonly ValuedTrial[], b: readonly ValuedTrial[
 
 /**
  * The index against the shadow: what the hint did beyond a mere further turn, as a share of what was left to gain. Of
- * group A the values are those of `shadowMei`. SOURCE: benchmark specification, section 7.
+ * group A the values are those of `shadowMei`; `mazesInBoth` counts the mazes with a result in A and B. SOURCE: benchmark specification, section 7.
  */
-export function normalisedTrainability(a: readonly ValuedTrial[], b: readonly ValuedTrial[]): NormalisedTrainability {
+export function normalisedTrainability(
+  a: readonly ValuedTrial[],
+  b: readonly ValuedTrial[],
+  { mazesInBoth }: { readonly mazesInBoth: number },
+): NormalisedTrainability {
   const common = commonMazes(a, b);
   const meiShadow = meanOverMazes(within(a, common));
   const meiB = meanOverMazes(within(b, common));
@@ -87,8 +91,7 @@ export function normalisedTrainability(a: readonly ValuedTrial[], b: readonly Va
   const shadowNrs = rateResponses(within(a, common));
   const numbers = { mazes: common.size, nrs: nrs.mean, shadowNrs: shadowNrs.mean, meiB, meiShadow };
   if (meiShadow === null || meiB === null) {
-    const isShadowMissing = a.length > 0 && a.every(({ value }) => value === null);
-    return { ...numbers, value: null, why: isShadowMissing ? "noShadow" : "noCommonMaze" };
+    return { ...numbers, value: null, why: mazesInBoth === 0 ? "noCommonMaze" : "noShadow" };
   }
   if (nrs.mean === null) return { ...numbers, value: null, why: whyNoRate(nrs) };
   if (shadowNrs.mean === null) {

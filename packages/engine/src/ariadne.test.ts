@@ -60,37 +60,41 @@ function summaryOf(solver: SolverName, language: Language): AriadneSummary {
 }
 
 describe.each(languages)("Ariadne's Thread over 60 mazes, in %s", (language) => {
+  const taker = summaryOf("hint-taker", language);
+  const deaf = summaryOf("hint-deaf", language);
+
   it("shows one who takes hints: NRS near 1, no note ignored, a high TI", () => {
-    const summary = summaryOf("hint-taker", language);
-    expect(summary.nrs.n).toBeGreaterThan(20);
-    expect(summary.nrs.mean).toBeGreaterThan(0.95);
-    expect(summary.hir).toMatchObject({ ignored: 0, rate: 0 });
-    expect(summary.ti.value).toBeGreaterThan(0.3);
-    expect(summary.ti).toMatchObject({ level: "high", cannotBeHigh: false });
-    expect(summary.nrsGain).toBeGreaterThan(0.95);
-    expect(summary.tiNorm.value).toBeGreaterThan(0.95);
-    expect(summary.noDetectableEffect).toBe(false);
-    expect(summary.groups.B.solvedAtOnce + summary.groups.B.triggered).toBe(60);
+    expect(taker.nrs.n).toBeGreaterThan(20);
+    expect(taker.nrs.mean).toBeGreaterThan(0.95);
+    expect(taker.hir).toMatchObject({ ignored: 0, rate: 0 });
+    expect(taker.ti.value).toBeGreaterThan(0.3);
+    expect(taker.ti).toMatchObject({ level: "high", cannotBeHigh: false });
+    expect(taker.nrsGain).toBeGreaterThan(0.95);
+    expect(taker.tiNorm.value).toBeGreaterThan(0.95);
+    expect(taker.noDetectableEffect).toBe(false);
+    expect(taker.groups.B.solvedAtOnce + taker.groups.B.triggered).toBe(60);
   });
 
   it("shows one who is deaf to hints: no gain over the shadow, every note ignored, no effect", () => {
-    const summary = summaryOf("hint-deaf", language);
-    expect(summary.nrs.n).toBeGreaterThan(20);
-    expect(summary.nrsGain).toBe(0);
-    expect(summary.hir.rate).toBe(1);
-    expect(summary.ti).toMatchObject({ value: 0, level: "low" });
-    expect(summary.tiNorm.value).toBeCloseTo(0, 12);
-    expect(summary.noDetectableEffect).toBe(true);
+    expect(deaf.nrs.n).toBeGreaterThan(20);
+    expect(deaf.nrsGain).toBe(0);
+    expect(deaf.hir.rate).toBe(1);
+    expect(deaf.ti).toMatchObject({ value: 0, level: "low" });
+    expect(deaf.tiNorm.value).toBeCloseTo(0, 12);
+    expect(deaf.noDetectableEffect).toBe(true);
   });
 });
 
-/** Every talk of every solver in several mazes, with as many further turns as there can be. */
-function everyTalk(language: Language): readonly Talk[] {
-  const mazes = [4, 5, 7].flatMap((size) => [1, 2, 3].map((seed) => generateMaze({ size, seed })));
-  return solverNames.flatMap((solver) =>
-    mazes.flatMap((maze) =>
-      (["A", "B", "C"] as const).map((group) => talk(solver, maze, { group, language, hints: 2 })),
-    ),
+const mazes = [...[1, 2, 3].map((seed) => generateMaze({ size: 5, seed })), generateMaze({ size: 7, seed: 4 })];
+
+/** Every talk of every solver in several mazes, with up to two further turns. */
+function everyTalk(language: Language): ReadonlyMap<SolverName, readonly Talk[]> {
+  const groups = ["A", "B", "C"] as const;
+  return new Map(
+    solverNames.map((solver) => [
+      solver,
+      mazes.flatMap((maze) => groups.map((group) => talk(solver, maze, { group, language, hints: 2 }))),
+    ]),
   );
 }
 
@@ -107,10 +111,11 @@ function reachedCells({ size }: Maze, { steps }: Walk): ReadonlySet<number> {
 }
 
 describe.each(languages)("what is said to any baseline agent in any maze, in %s", (language) => {
-  const talks = everyTalk(language);
+  const bySolver = everyTalk(language);
+  const talks = [...bySolver.values()].flat();
 
   it("is said at all, in every kind", () => {
-    expect(talks.filter(({ said }) => said.length > 0).length).toBeGreaterThan(150);
+    expect(talks.filter(({ said }) => said.length > 0).length).toBeGreaterThan(60);
     const texts = talks.flatMap(({ said }) => said).join("\n");
     for (const fact of language === "en" ? ["same move", "closed passage", "long stretch", "ended before"] : []) {
       expect(texts).toContain(fact);
@@ -124,32 +129,36 @@ describe.each(languages)("what is said to any baseline agent in any maze, in %s"
     }
   });
 
-  it("never names EXIT, a cell that the walk has not reached, or more than a handful", () => {
-    for (const { setting, replies, said } of talks) {
-      const { maze } = setting;
-      for (const [at, text] of said.entries()) {
-        const before = readConversation({ ...setting, group: "B" }, replies.slice(0, at + 1), "strict");
-        const reached = reachedCells(maze, before.walk);
-        const named = Array.from(text.matchAll(/\((\d+), ?(\d+)\)/g), ([, row, col]) =>
-          cellIndex(maze.size, [Number(row), Number(col)]),
-        );
-        expect(named.length).toBeLessThanOrEqual(6);
-        expect(named).not.toContain(cellIndex(maze.size, exitCell(maze.size)));
-        expect(named.filter((cell) => !reached.has(cell))).toEqual([]);
+  it.each(solverNames)(
+    "never names to %s EXIT, a cell that the walk has not reached, or more than a handful",
+    (name) => {
+      for (const { setting, replies, said } of bySolver.get(name) ?? []) {
+        const { maze } = setting;
+        for (const [at, text] of said.entries()) {
+          const named = Array.from(text.matchAll(/\((\d+), ?(\d+)\)/g), ([, row, col]) =>
+            cellIndex(maze.size, [Number(row), Number(col)]),
+          );
+          expect(named.length).toBeLessThanOrEqual(6);
+          expect(named).not.toContain(cellIndex(maze.size, exitCell(maze.size)));
+          if (named.length === 0) continue;
+          const before = readConversation({ ...setting, group: "C" }, replies.slice(0, at + 1), "strict");
+          const reached = reachedCells(maze, before.walk);
+          expect(named.filter((cell) => !reached.has(cell))).toEqual([]);
+        }
       }
-    }
-  });
+    },
+  );
 
   it("holds no instruction in group C, and nothing on the walk in group A", () => {
-    for (const { setting, said } of talks) {
-      if (setting.group === "C") for (const text of said) expect(text).not.toMatch(/please|FINAL_PATH|세요/iu);
-      if (setting.group === "A") for (const text of said) expect(text).not.toMatch(/\d/u);
-    }
+    const saidTo = (group: ConversationSetting["group"]): string =>
+      talks.flatMap(({ setting, said }) => (setting.group === group ? said : [])).join("\n");
+    expect(saidTo("B")).toMatch(/FINAL_PATH/u);
+    expect(saidTo("C")).not.toMatch(/please|FINAL_PATH|세요/iu);
+    expect(saidTo("A")).not.toMatch(/\d/u);
   });
 
   it("calls a loop what the verified walk of a first answer calls one", () => {
-    for (const { setting, replies } of talks) {
-      const { record, walk } = readConversation(setting, replies.slice(0, 1), "strict");
+    for (const { record, walk } of talks.filter(({ setting }) => setting.group === "A").map(({ result }) => result)) {
       if (record === null || record.solvedAtOnce || record.noWalk) continue;
       expect(record.triggers.includes("loop")).toBe(walk.loopEvents > 0);
     }
