@@ -110,46 +110,42 @@ describe.each(languages)("a sentence of a %s hint, repeated by the model", (lang
     ...[everything, unnamed, least].flatMap((facts) => buildHint({ kind: "hint", language, facts }).text.split("\n")),
     buildHint({ kind: "continue", language }).text,
   ]);
-  const disguises: readonly ((sentence: string) => string)[] = [
-    (sentence) => sentence,
-    (sentence) => `> ${sentence}`,
-    (sentence) => `- **${sentence}**`,
-    (sentence) => `1. ${sentence}`,
-    (sentence) => `| ${sentence} |`,
-    (sentence) => `\`\`\`\n${sentence}\n\`\`\``,
-    (sentence) => `You said: "${sentence}"`,
-    (sentence) => `Hint: ${sentence}`,
-    (sentence) => `${sentence.slice(0, 30)}\n${sentence.slice(30)}`,
-    (sentence) => sentence.replace(" FINAL_PATH", "\nFINAL_PATH"),
-  ];
+  const disguises: Readonly<Record<string, (sentence: string) => string>> = {
+    verbatim: (sentence) => sentence,
+    quoted: (sentence) => `> ${sentence}`,
+    "bold in a list": (sentence) => `- **${sentence}**`,
+    numbered: (sentence) => `1. ${sentence}`,
+    "in a table": (sentence) => `| ${sentence} |`,
+    fenced: (sentence) => `\`\`\`\n${sentence}\n\`\`\``,
+    "as what the user said": (sentence) => `You said: "${sentence}"`,
+    "after a label": (sentence) => `Hint: ${sentence}`,
+    "broken in two": (sentence) => `${sentence.slice(0, 30)}\n${sentence.slice(30)}`,
+    "broken before FINAL_PATH": (sentence) => sentence.replace(" FINAL_PATH", "\nFINAL_PATH"),
+  };
 
-  it("reads as nothing: no attempt, path or claim, wherever it stands", () => {
+  it.each(Object.keys(disguises))("reads as nothing, %s: no attempt, path or claim, wherever it stands", (name) => {
     const plain = read([...log, path].join("\n"));
     for (const sentence of sentences) {
-      for (const disguise of disguises) {
-        const echo = disguise(sentence);
-        expect(read(echo)).toMatchObject({ attempts: [], finalPath: null, claims: [], outcome: "parse_failed" });
-        for (const talked of [
-          [echo, ...log, path],
-          [log[0], "", echo, "", log[1], path],
-          [...log, "", echo, path],
-          [...log, path, "", echo],
-        ]) {
-          const { attempts, finalPath, gaveUp, claims, outcome, selfReport } = read(talked.join("\n"));
-          expect({ finalPath, gaveUp, claims, outcome, selfReport }, echo).toEqual({
-            finalPath: plain.finalPath,
-            gaveUp: false,
-            claims: [],
-            outcome: "ok",
-            selfReport: plain.selfReport,
-          });
-          expect(
-            attempts.map(({ index, from, dir, to, confidence }) => ({ index, from, dir, to, confidence })),
-            echo,
-          ).toEqual(
-            plain.attempts.map(({ index, from, dir, to, confidence }) => ({ index, from, dir, to, confidence })),
-          );
-        }
+      const echo = disguises[name]?.(sentence) ?? "";
+      expect(read(echo)).toMatchObject({ attempts: [], finalPath: null, claims: [], outcome: "parse_failed" });
+      for (const talked of [
+        [echo, ...log, path],
+        [log[0], "", echo, "", log[1], path],
+        [...log, "", echo, path],
+        [...log, path, "", echo],
+      ]) {
+        const { attempts, finalPath, gaveUp, claims, outcome, selfReport } = read(talked.join("\n"));
+        expect({ finalPath, gaveUp, claims, outcome, selfReport }, echo).toEqual({
+          finalPath: plain.finalPath,
+          gaveUp: false,
+          claims: [],
+          outcome: "ok",
+          selfReport: plain.selfReport,
+        });
+        expect(
+          attempts.map(({ index, from, dir, to, confidence }) => ({ index, from, dir, to, confidence })),
+          echo,
+        ).toEqual(plain.attempts.map(({ index, from, dir, to, confidence }) => ({ index, from, dir, to, confidence })));
       }
     }
   });
