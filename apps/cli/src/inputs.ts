@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
-import { checkModel, findMissingKeys } from "@hallumaze/runtime";
+import { checkModel, findMissingKeys, missingPrices } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
 import { parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -47,6 +47,10 @@ export function applyModelRules(console: Pick<Console, "err" | "now">, spec: Swe
     }
     return { ...model, temperature: checks[0]?.temperature ?? null };
   });
+  if (spec.budgetUsd !== null) {
+    // A budget over requests of unknown cost would hold nothing.
+    errors.push(...missingPrices(spec).map(({ message }) => `${source}: budgetUsd: ${message}`));
+  }
   if (errors.length > 0) throw new UsageError(errors.join("\n"));
   return { ...spec, models };
 }

@@ -4,9 +4,15 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
+import type { AriadneSummary } from "@hallumaze/ariadne";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
+import { parseStoredSpec } from "@hallumaze/sweep";
 import {
+  ariadneCells,
+  ariadneHeads,
+  ariadneNotes,
+  ariadneSummaries,
   drawTable,
   type IntervalFigure,
   leaderboard,
@@ -25,11 +31,14 @@ const leaderboardReplicates = 2000;
 /** What was made of a finished sweep. */
 export interface Results {
   readonly rows: readonly LeaderboardRow[];
+  /** Empty where the sweep has no trial of groups B and C. */
+  readonly ariadne: readonly AriadneSummary[];
   readonly folder: string;
   readonly summary: {
     readonly folder: string;
     readonly files: readonly string[];
     readonly models: readonly LeaderboardRow[];
+    readonly ariadne: readonly AriadneSummary[];
   };
 }
 
@@ -38,6 +47,8 @@ export function rankSweep(store: StorePort, sweep: SweepRecord): Promise<readonl
   return leaderboard(store.streamTrials(sweep.sweepId, pageSize), {
     replicates: leaderboardReplicates,
     seed: sweep.name,
+    // A hint changes what a result means: groups are never pooled.
+    ...(parseStoredSpec(sweep.specJson).groups.length > 1 ? { splitBy: ["group"] as const } : {}),
   });
 }
 
@@ -50,15 +61,19 @@ export async function writeResults(
 ): Promise<Results> {
   const target = await openResultsFolder(console, sweep.name, folder);
   const rows = await rankSweep(store, sweep);
+  const ariadne = await ariadneSummaries(store.streamTrials(sweep.sweepId, pageSize), {
+    replicates: leaderboardReplicates,
+    seed: sweep.name,
+  });
   await writeWhole(join(target, "leaderboard.json"), [
-    `${JSON.stringify({ sweep: sweep.name, models: rows }, null, 2)}\n`,
+    `${JSON.stringify({ sweep: sweep.name, models: rows, ariadne }, null, 2)}\n`,
   ]);
-  await writeWhole(join(target, "leaderboard.md"), [`${markdown(sweep.name, rows)}\n`]);
+  await writeWhole(join(target, "leaderboard.md"), [`${markdown(sweep.name, rows, ariadne)}\n`]);
   await writeWhole(join(target, "trials.csv"), trialCsv(store.streamTrials(sweep.sweepId, pageSize)));
   await writeWhole(join(target, "trials.jsonl"), trialJsonl(store.streamTrials(sweep.sweepId, pageSize)));
   const shown = relative(console.workingFolder, target) || ".";
   const files = ["leaderboard.md", "leaderboard.json", "trials.csv", "trials.jsonl"];
-  return { rows, folder: shown, summary: { folder: shown, files, models: rows } };
+  return { rows, ariadne, folder: shown, summary: { folder: shown, files, models: rows, ariadne } };
 }
 
 /** Makes the folder of a sweep's tables, so that a wrong place is known before the sweep has run. Gives its path. */
@@ -83,7 +98,17 @@ export function printLeaderboard(console: Console, results: Results): void {
   console.out(
     "ranked by robust MEI; intervals are 95 % (SR by Wilson, MEI by mazes); n is answered/planned; CE, HC, BT as in seed",
   );
+  printAriadne(console, results.ariadne);
   console.out(`files: ${results.summary.files.map((file) => join(results.folder, file)).join("  ")}`);
+}
+
+function printAriadne(console: Console, summaries: readonly AriadneSummary[]): void {
+  if (summaries.length === 0) return;
+  console.out(
+    "\nAriadne's Thread: how soon a lost model answers to a hint (NRS), ignores a note (HIR), gains by it (TI)",
+  );
+  console.out(drawTable(ariadneHeads, summaries.map(ariadneCells), Number.POSITIVE_INFINITY));
+  for (const note of summaries.flatMap(ariadneNotes)) console.out(`  ${note}`);
 }
 
 /**
@@ -139,15 +164,23 @@ const columns: readonly Column[] = [
   { head: "cut", isEssential: false, cell: (row) => String(row.cutOffs) },
 ];
 
-function markdown(name: string, rows: readonly LeaderboardRow[]): string {
+function markdown(name: string, rows: readonly LeaderboardRow[], ariadne: readonly AriadneSummary[]): string {
   const line = (words: readonly string[]): string =>
     `| ${words.map((word) => word.replaceAll("|", "\\|")).join(" | ")} |`;
+  const table = (heads: readonly string[], cells: readonly (readonly string[])[]): readonly string[] => [
+    line(heads),
+    line(heads.map(() => "---")),
+    ...cells.map(line),
+  ];
   return [
     `# ${singleLine(name)}`,
     "",
-    line(columns.map((column) => column.head)),
-    line(columns.map(() => "---")),
-    ...rows.map((row) => line(columns.map((column) => column.cell(row)))),
+    ...table(
+      columns.map((column) => column.head),
+      rows.map((row) => columns.map((column) => column.cell(row))),
+    ),
+    ...(ariadne.length === 0 ? [] : ["", "## Ariadne's Thread", "", ...table(ariadneHeads, ariadne.map(ariadneCells))]),
+    ...ariadne.flatMap(ariadneNotes).map((note) => `\n${note}`),
   ].join("\n");
 }
 

@@ -89,10 +89,18 @@ export function openTrials(progress: SweepProgress): number {
   return countState(progress, "planned") + countState(progress, "queued") + countState(progress, "running");
 }
 
-/** The exit code that a sweep's trials ask for: some failed, or wait for a parked lane, or all is done. */
+/** The exit code that a sweep's trials ask for: the budget stopped some, some failed or wait for a lane, or all is done. */
 export function exitCodeOf(progress: SweepProgress): ExitCode {
+  if (budgetBlocked(progress) > 0) return exitCodes.refused;
   const unfinished = countState(progress, "failed") + countState(progress, "blocked");
   return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
+}
+
+/** Trials that wait for a raised budget. */
+export function budgetBlocked(progress: SweepProgress): number {
+  return progress.failures
+    .filter(({ outcome }) => outcome === "budget_blocked")
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Trials of the grid in one state, over all models. */

@@ -39,7 +39,7 @@ export interface Stage {
   readonly clear: () => Promise<void>;
 }
 
-/** The parts of a spec that these tests vary; groups, mirage and language are fixed. */
+/** The parts of a spec that these tests vary; group A and mirage unless told. */
 export interface Spec {
   readonly models: readonly (string | { readonly model: string; readonly [more: string]: unknown })[];
   readonly seeds: readonly (number | string)[];
@@ -47,6 +47,10 @@ export interface Spec {
   readonly mirage?: readonly boolean[];
   readonly retries?: { readonly tries: number };
   readonly limits?: object;
+  readonly groups?: readonly string[];
+  readonly maxTokens?: number;
+  readonly prices?: object;
+  readonly budgetUsd?: number;
 }
 
 /** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. */

@@ -68,9 +68,15 @@ export type {
 export { mazeOf } from "./prepare-trial.ts";
 export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
-export { retryTrials } from "./retry-trials.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export { runTrial, toDeliveryResult } from "./run-trial.ts";
 export type { ModelSettings, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
 export { scoreReply } from "./score-reply.ts";
-export { enqueuePlanned, enqueueTrials, type SubmitProgress, type SubmitReport, submitSweep } from "./submit-sweep.ts";
+export {
+  enqueuePlanned,
+  enqueueTrials,
+  retryTrials,
+  type SubmitProgress,
+  type SubmitReport,
+  submitSweep,
+} from "./submit-sweep.ts";

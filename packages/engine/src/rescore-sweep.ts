@@ -1,4 +1,6 @@
-import type { ScoredTrial, StorePort } from "./ports/store.ts";
+import { givesShadow, parseStoredSpec } from "@hallumaze/sweep";
+
+import type { ScoredTrial, StorePort, SweepRecord } from "./ports/store.ts";
 import { scoreConversation } from "./score-reply.ts";
 
 const pageSize = 200;
@@ -14,18 +16,19 @@ export interface RescoreReport {
 /** Reads, walks and scores every stored reply of a sweep again. No provider is asked; the same program changes nothing. */
 export async function rescoreSweep(
   store: Pick<StorePort, "streamReplies" | "saveScores">,
-  sweepId: string,
+  sweep: SweepRecord,
   signal: AbortSignal,
 ): Promise<RescoreReport> {
+  const shadow = givesShadow(parseStoredSpec(sweep.specJson));
   let rescored = 0;
   let failed = 0;
   let firstMessage: string | null = null;
-  for await (const page of store.streamReplies(sweepId, pageSize)) {
+  for await (const page of store.streamReplies(sweep.sweepId, pageSize)) {
     signal.throwIfAborted();
     const saved: { readonly trialId: string; readonly scored: ScoredTrial }[] = [];
     for (const reply of page) {
       try {
-        saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies) });
+        saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies, { shadow }) });
       } catch (error) {
         failed += 1;
         firstMessage ??= `${reply.trialId}: ${error instanceof Error ? error.message : String(error)}`;

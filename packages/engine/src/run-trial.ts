@@ -177,9 +177,9 @@ function judgeFailure(ports: TrialPorts, claim: Claim, failure: RecordedFailure)
   return decideFailure({ ...failure, retryAfterMs: null, park }, claim, ports.retry, ports.fraction());
 }
 
-function scoredEnd({ claim, replies }: Conversation): TrialEnd {
+function scoredEnd({ claim, replies, setting }: Conversation): TrialEnd {
   try {
-    return { kind: "done", scored: scoreConversation(claim.plan, replies) };
+    return { kind: "done", scored: scoreConversation(claim.plan, replies, setting) };
   } catch (error) {
     return brokenEnd(error, replies.length);
   }

@@ -1,5 +1,4 @@
-import { type AriadneRecord, readConversation } from "@hallumaze/ariadne";
-import type { Maze } from "@hallumaze/maze";
+import { type AriadneRecord, type ConversationSetting, readConversation } from "@hallumaze/ariadne";
 import { profileVersions, summariseWalk } from "@hallumaze/metrics";
 import { type FinishReason, readerVersion, type Reading, type ReadingMode } from "@hallumaze/protocol";
 import type { CellPlan } from "@hallumaze/sweep";
@@ -16,16 +15,21 @@ export interface AnsweredTurn {
 
 /** Scores a single reply of a plan, as `scoreConversation` does. */
 export function scoreReply(plan: CellPlan, text: string, finishReason: FinishReason | null): ScoredTrial {
-  return scoreConversation(plan, [{ text, finishReason }]);
+  return scoreConversation(plan, [{ text, finishReason }], { shadow: false });
 }
 
 /**
  * Scores a plan's stored conversation: all three profiles on the strict reading, what a lenient reading would change, and
- * what became of hints. Group A's result is its first answer; a second one is its shadow, kept apart.
+ * what became of hints. Group A's result is its first answer; a second one is its shadow, kept apart. `shadow` tells
+ * whether group A's triggered trials get one in this sweep.
  */
-export function scoreConversation(plan: CellPlan, replies: readonly AnsweredTurn[]): ScoredTrial {
-  const maze = mazeOf(plan);
-  const analyse = (mode: ReadingMode): Analysis => analyseTurns(plan, maze, replies, mode);
+export function scoreConversation(
+  plan: CellPlan,
+  replies: readonly AnsweredTurn[],
+  { shadow }: { readonly shadow: boolean },
+): ScoredTrial {
+  const setting = conversationOf(plan, mazeOf(plan), shadow);
+  const analyse = (mode: ReadingMode): Analysis => analyseTurns(setting, replies, mode);
   const strict = analyse("strict");
   const lenient = beginsRight(strict) ? strict : analyse("lenient");
   const { seed, published, robust } = strict.profiles;
@@ -52,17 +56,17 @@ export function scoreConversation(plan: CellPlan, replies: readonly AnsweredTurn
 
 type Analysis = ReplyAnalysis & { readonly ariadne: AriadneRecord | null };
 
-function analyseTurns(plan: CellPlan, maze: Maze, replies: readonly AnsweredTurn[], mode: ReadingMode): Analysis {
-  const [first, ...later] = replies;
-  const { text, finishReason } = first ?? { text: "", finishReason: null };
-  if (plan.group === "A" && later.length === 0) {
-    const conditions = { mirage: plan.mirage, confidenceAsked: plan.confidence, finishReason, mode };
-    return { ...analyseReply(maze, text, conditions), ariadne: null };
+function analyseTurns(setting: ConversationSetting, replies: readonly AnsweredTurn[], mode: ReadingMode): Analysis {
+  const { maze, mirage, confidenceAsked } = setting;
+  const { text, finishReason } = replies[0] ?? { text: "", finishReason: null };
+  // A plain one-shot answer is read once only.
+  if (setting.group === "A" && !setting.shadow) {
+    return { ...analyseReply(maze, text, { mirage, confidenceAsked, finishReason, mode }), ariadne: null };
   }
-  const { reading, walk, record } = readConversation(conversationOf(plan, maze, later.length > 0), replies, mode);
+  const { reading, walk, record } = readConversation(setting, replies, mode);
   // The published rules read one text: group A's first answer, else the answer that stands last.
-  const read = plan.group === "A" ? text : (replies.at(-1)?.text ?? text);
-  return { ...analyseWalk(maze, { reading, walk, text: read, confidenceAsked: plan.confidence }), ariadne: record };
+  const read = setting.group === "A" ? text : (replies.at(-1)?.text ?? text);
+  return { ...analyseWalk(maze, { reading, walk, text: read, confidenceAsked }), ariadne: record };
 }
 
 /**

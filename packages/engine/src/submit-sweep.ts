@@ -2,7 +2,7 @@ import { expandCells, type SweepSpec, specToJson } from "@hallumaze/sweep";
 
 import { inBatches } from "./grid-batches.ts";
 import type { QueuePort } from "./ports/queue.ts";
-import type { OpenTrial, Provenance, StorePort, SweepRecord } from "./ports/store.ts";
+import type { OpenTrial, Provenance, StorePort, SweepRecord, TrialSelector } from "./ports/store.ts";
 
 /** Cells a statement. Large enough to be fast, small enough to keep memory flat. */
 const cellBatch = 1000;
@@ -103,4 +103,15 @@ export async function enqueueTrials(queue: Pick<QueuePort, "enqueue">, trials: r
     else lanes.set(trial.lane, [trial]);
   }
   for (const [lane, items] of lanes) await queue.enqueue(lane, items);
+}
+
+/** Puts the selected trials back with a full new budget of tries and delivers them. Gives how many. */
+export async function retryTrials(
+  ports: { readonly store: Pick<StorePort, "requeue">; readonly queue: Pick<QueuePort, "enqueue"> },
+  sweepId: string,
+  selector: TrialSelector,
+): Promise<number> {
+  const trials = await ports.store.requeue(sweepId, selector);
+  await enqueueTrials(ports.queue, trials);
+  return trials.length;
 }

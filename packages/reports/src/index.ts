@@ -1,3 +1,4 @@
+export { ariadneCells, ariadneHeads, ariadneNotes, ariadneSummaries } from "./ariadne-table.ts";
 export { type Band, type BandedMetric, bandOf, meiSign } from "./bands.ts";
 export {
   createLeaderboard,
@@ -12,6 +13,8 @@ export {
 } from "./leaderboard.ts";
 export {
   type Bounds,
+  formatHours,
+  formatUsd,
   planOutcomeLine,
   type PlanOutcome,
   type PlanRow,

@@ -96,12 +96,12 @@ export function planOutcomeLine({ judgedBy, planned, actual, within }: PlanOutco
 }
 
 /** Writes US dollars with their bounds, `$3.10 (2.00–5.20)`; `unknown` for null. */
-function formatUsd(costUsd: Bounds | null): string {
+export function formatUsd(costUsd: Bounds | null): string {
   return costUsd === null ? "unknown" : `$${formatBounds(costUsd, money)}`;
 }
 
 /** Writes hours with their bounds, `1.2 (0.9–2.0)`. */
-function formatHours(hours: Bounds): string {
+export function formatHours(hours: Bounds): string {
   const text = (figure: number): string => {
     if (figure === 0) return "0";
     if (figure < 0.01) return "<0.01";

@@ -11,13 +11,14 @@ import { type Database, isUuid } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
 import { sumMoney } from "./money.ts";
-import { decodeNullable, decodeText } from "./storable-text.ts";
+import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 import { lastEstimate, toRecord } from "./sweeps.ts";
 
 /** The method of the store that counts. */
-export function createProgressMethods(database: Database): Pick<StorePort, "progress" | "tally"> {
+export function createProgressMethods(database: Database): Pick<StorePort, "progress" | "tally" | "replyHistory"> {
   return {
     progress: (sweepId) => progress(database, sweepId),
+    replyHistory: (model, options) => replyHistory(database, model, options),
     tally: (sweepId, sinceMs) => tally(database, sweepId, sinceMs),
   };
 }
@@ -103,6 +104,24 @@ async function tally(database: Database, sweepId: string, sinceMs: number): Prom
         WHERE t.sweep_id = ${sweepId}::uuid AND e.created_at >= to_timestamp(${sinceMs}::float8 / 1000)`)
     : [];
   return row ?? { requests: 0, inputTokens: 0, outputTokens: 0, costUsd: null, costUnknown: 0, elapsedMs: null };
+}
+
+async function replyHistory(
+  database: Database,
+  model: Parameters<StorePort["replyHistory"]>[0],
+  { rehearsal }: { readonly rehearsal: boolean },
+): ReturnType<StorePort["replyHistory"]> {
+  // Text, not jsonb: a parameter may hold \u0000. Equal parameters are written in the same order.
+  return database.query<Awaited<ReturnType<StorePort["replyHistory"]>>[number]>(Prisma.sql`
+    SELECT t.size, t.language, (t.plan->>'maxTokens')::float8 AS "maxTokens", count(*)::int AS n,
+      avg(e.output_tokens)::float8 AS "outputTokensMean", stddev_samp(e.output_tokens)::float8 AS "outputTokensSd",
+      avg(e.input_tokens)::float8 AS "inputTokensMean", avg(e.http_ms)::float8 AS "httpMsMean"
+    FROM trials t JOIN exchanges e ON e.trial_id = t.id
+    WHERE t.model = ${encodeText(`${model.provider}/${model.model}`)} AND t.rehearsal = ${rehearsal}
+      AND (t.plan->>'baseUrl') IS NOT DISTINCT FROM ${model.baseUrl}::text
+      AND (t.plan->'params')::text = ${JSON.stringify(model.params)}
+      AND e.turn = 0 AND e.outcome IS NULL AND e.output_tokens IS NOT NULL
+    GROUP BY t.size, t.language, 3`);
 }
 
 async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {

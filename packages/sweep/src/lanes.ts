@@ -59,6 +59,11 @@ export function priceNames(
   return [`${model.provider}/${model.model}`, model.alias];
 }
 
+/** Whether triggered trials of group A get a neutral turn: where group B is in the sweep, unless the spec says no. */
+export function givesShadow({ ariadne, groups }: Pick<SweepSpec, "ariadne" | "groups">): boolean {
+  return ariadne.shadow && groups.includes("A") && groups.includes("B");
+}
+
 /** Prefix of the lanes of rehearsals. A worker takes either these or the real ones: a rehearsal must never buy an answer. */
 const rehearsalPrefix = "rehearsal.";
 

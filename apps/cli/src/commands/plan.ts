@@ -4,6 +4,7 @@ import {
   type EstimatePorts,
   type PlanEstimate,
   planSweep,
+  type StorePort,
   type SweepPlan,
 } from "@hallumaze/engine";
 import { planOutcomeLine, planSummary, planTable } from "@hallumaze/reports";
@@ -11,6 +12,7 @@ import {
   findCapabilities,
   findDefaultLimits,
   findPrice,
+  type House,
   missingPrices,
   openHouse,
   readThinking,
@@ -42,17 +44,58 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
   register(command, async (path: string, options: PlanOptions) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    const ports = planPorts(spec, { slots: options.concurrency });
-    const plan = await planSweep(house.store, spec, { fresh: options.fresh === true, rehearsal: false }, ports);
+    const plan = await planInHouse(house, spec, { ...options, fresh: options.fresh === true, rehearsal: false });
+    const past = plan.exists ? await findPast(house.store, spec.name) : null;
     for (const { message } of missingPrices(spec)) console.err(`warning: ${message}`);
-    if (options.json) console.out(JSON.stringify(plan));
-    else printPlan(console, plan);
+    if (options.json) {
+      const error = past === null ? null : comparePlan(past.estimate, past.actual);
+      console.out(JSON.stringify({ ...plan, past: past === null ? null : { ...past, error } }));
+    } else printPlan(console, plan, past);
     return exitCodes.ok;
   });
 };
 
 /** Trials at once in each lane, as `run` and `worker` take them unless told. */
-const defaultSlots = 16;
+export const defaultSlots = 16;
+
+/** Plans a spec on what the house's ledger knows: what is answered, what like replies took, what was spent. */
+export async function planInHouse(
+  house: Pick<House, "store">,
+  spec: SweepSpec,
+  options: { readonly fresh: boolean; readonly rehearsal: boolean; readonly concurrency: number },
+): Promise<SweepPlan> {
+  const { store } = house;
+  const sweep = await store.findSweep(spec.name);
+  const spentUsd = sweep === null ? 0 : Number((await store.progress(sweep.sweepId)).money.spentUsd);
+  const ports = planPorts(spec, { slots: options.concurrency, history: store.replyHistory, spentUsd });
+  return planSweep(store, spec, options, ports);
+}
+
+/** What the last submission with anything to run was expected to take, and what it took so far; null where unknown. */
+export async function findPast(
+  store: Pick<StorePort, "findSweep" | "tally">,
+  name: string,
+): Promise<{ readonly estimate: PlanEstimate; readonly actual: ActualUse } | null> {
+  const sweep = await store.findSweep(name);
+  if (sweep === null || sweep.estimate === null) return null;
+  const tally = await store.tally(sweep.sweepId, sweep.estimate.sinceMs);
+  if (tally.requests === 0) return null;
+  return {
+    estimate: JSON.parse(sweep.estimate.json) as PlanEstimate,
+    actual: {
+      requests: tally.requests,
+      inputTokens: tally.inputTokens,
+      outputTokens: tally.outputTokens,
+      costUsd: tally.costUnknown > 0 || tally.costUsd === null ? null : Number(tally.costUsd),
+      hours: tally.elapsedMs === null ? null : tally.elapsedMs / 3_600_000,
+    },
+  };
+}
+
+/** The plan's estimate as a submission keeps it; null where there is nothing to run. */
+export function estimateToKeep(plan: SweepPlan): string | null {
+  return plan.models.some(({ toRun }) => toRun > 0) ? JSON.stringify(plan.estimate) : null;
+}
 
 /** What an estimate asks of the providers, and of the ledger where it is given. */
 export function planPorts(

@@ -81,7 +81,7 @@ export const addRescoreCommand: AddCommand = (program, console, register) => {
   register(command, async (name: string, options: { readonly json?: boolean }) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
-    const report = await rescoreSweep(house.store, sweep.sweepId, console.interrupt);
+    const report = await rescoreSweep(house.store, sweep, console.interrupt);
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
     else console.out(`${sweep.name}: ${report.rescored} replies scored again, ${report.failed} could not be`);
     if (report.firstMessage) console.err(`first: ${report.firstMessage}`);
@@ -113,6 +113,9 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
       await enqueueTrials(house.queue, back);
       trials += back.length;
     }
+    const affordable = await house.store.unblockBudget(sweep.sweepId);
+    await enqueueTrials(house.queue, affordable);
+    trials += affordable.length;
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: resumed, requeued: trials }));
     else console.out(`${sweep.name}: ${resumed.length} lanes go on, ${trials} trials put back`);
     return exitCodes.ok;

@@ -1,16 +1,25 @@
-import { planSweep, submitSweep } from "@hallumaze/engine";
+import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
-import { formatCount, formatDuration, quoted, singleLine } from "@hallumaze/reports";
+import {
+  formatCount,
+  formatDuration,
+  formatHours,
+  formatUsd,
+  planOutcomeLine,
+  quoted,
+  singleLine,
+} from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { integerBetween, readSpecFile, requireKeys } from "../inputs.ts";
+import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { countState, exitCodeOf, type WorkReport, workUntilDone } from "../work-until-done.ts";
+import { budgetBlocked, countState, exitCodeOf, type WorkReport, workUntilDone } from "../work-until-done.ts";
 
 interface RunOptions {
   readonly fresh?: boolean;
@@ -56,12 +65,13 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
   await openResultsFolder(console, spec.name, options.output);
-  await announcePlan(console, say, house, spec, options);
+  const plan = await announcePlan(console, say, house, spec, options);
   const submitted = await submitSweep(house, spec, {
     provenance: await readProvenance(programFolder, programVersion),
     fresh: options.fresh === true,
     rehearsal: options.rehearse === true,
     signal: console.interrupt,
+    estimateJson: estimateToKeep(plan),
   });
   if (submitted.leftGrid > 0) say(`${submitted.leftGrid} cells left the grid with this spec; their results are kept`);
   const work = await workUntilDone(console, house, submitted.sweep.sweepId, {
@@ -76,6 +86,10 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   const files = await writeResults(console, house.store, submitted.sweep, options.output);
   if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
   else printLeaderboard(console, files);
+  const past = await findPast(house.store, spec.name);
+  if (past !== null && past.estimate.costUsd !== null && past.estimate.costUsd.high > 0) {
+    say(planOutcomeLine(comparePlan(past.estimate, past.actual)));
+  }
   reportFailures(say, spec, work);
   return exitCodeOf(work.progress);
 }
@@ -86,10 +100,11 @@ async function announcePlan(
   house: House,
   spec: SweepSpec,
   options: RunOptions,
-): Promise<void> {
-  const plan = await planSweep(house.store, spec, {
+): Promise<SweepPlan> {
+  const plan = await planInHouse(house, spec, {
     fresh: options.fresh === true,
     rehearsal: options.rehearse === true,
+    concurrency: options.concurrency,
   });
   const toRun = plan.models.reduce((sum, model) => sum + model.toRun, 0);
   const reused = plan.models.reduce((sum, model) => sum + model.reused, 0);
@@ -100,6 +115,13 @@ async function announcePlan(
       ? `${spec.name}: nothing to run: all ${formatCount(plan.cells)} cells have been answered`
       : `${spec.name}: ${formatCount(plan.cells)} cells, ${formatCount(toRun)} to run${known}`,
   );
+  const { costUsd, hours } = plan.estimate;
+  if (costUsd !== null && costUsd.high > 0) {
+    const rest = plan.estimate.unpriced.length > 0 ? " + unknown" : "";
+    say(`expected: ${formatUsd(costUsd)}${rest}, ${formatHours(hours)} hours`);
+  }
+  if (plan.estimate.budget?.expectedExceeds) console.err("warning: the expected cost is over budgetUsd");
+  return plan;
 }
 
 function reportFailures(say: (text: string) => void, spec: SweepSpec, work: WorkReport): void {
@@ -111,7 +133,9 @@ function reportFailures(say: (text: string) => void, spec: SweepSpec, work: Work
     say(
       `${failed} trials failed and count as missing. Again: hallumaze retry ${quoted(spec.name)} --failed, then run.`,
     );
-  const blocked = countState(work.progress, "blocked");
+  const unaffordable = budgetBlocked(work.progress);
+  if (unaffordable > 0) say(`${unaffordable} trials wait for the budget. Raise budgetUsd in the spec, then run again.`);
+  const blocked = countState(work.progress, "blocked") - unaffordable;
   if (blocked > 0)
     say(
       `${blocked} trials wait for a parked lane. When it can go on: hallumaze resume ${quoted(spec.name)}, then run.`,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { LaneUse, SweepProgress } from "@hallumaze/engine";
+import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@hallumaze/engine";
 import { type House, openHouse } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { findSweep } from "../inputs.ts";
-import { drawTable, formatCount, singleLine } from "@hallumaze/reports";
+import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import type { AddCommand } from "../program.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
 import { exitCodeOf, openTrials } from "../work-until-done.ts";
@@ -54,6 +54,12 @@ function printStatus(console: Console, progress: SweepProgress, lanes: readonly 
     Object.entries(model.outcomes).map(([outcome, count]) => [model.alias, outcome, formatCount(count)]),
   );
   if (outcomes.length > 0) console.out(`\n${drawTable(["model", "outcome", "trials"], outcomes, console.columns())}`);
+  const asked = progress.models.filter(({ requests }) => requests > 0);
+  if (asked.length > 0) {
+    const heads = ["model", "requests", "hints and other turns", "failed", "waited for limits"];
+    console.out(`\n${drawTable(heads, asked.map(requestCells), console.columns())}`);
+  }
+  for (const line of moneyLines(progress.money)) console.out(line);
   const shown = lanes.filter(
     (lane) => lane.waiting + lane.active + lane.delayed > 0 || lane.use?.parked || (lane.use?.granted ?? 0) > 0,
   );
@@ -74,6 +80,30 @@ function printStatus(console: Console, progress: SweepProgress, lanes: readonly 
   if (progress.leftGrid > 0)
     console.out(`${formatCount(progress.leftGrid)} cells left the grid; their results are kept`);
   if (progress.lateDuplicates > 0) console.out(`${formatCount(progress.lateDuplicates)} late replies archived`);
+}
+
+function requestCells(model: ModelProgress): readonly string[] {
+  const { alias, requests, followUps, failedRequests, limiterMs } = model;
+  return [alias, ...[requests, followUps, failedRequests].map(formatCount), formatDuration(limiterMs)];
+}
+
+/** What was spent, of what, and what is not known for certain; nothing where nothing costs anything. */
+function moneyLines({ budgetUsd, spentUsd, open, lost }: SweepMoney): readonly string[] {
+  const of = budgetUsd === null ? "" : ` of $${budgetUsd}`;
+  const lines = [];
+  if (budgetUsd !== null || Number(spentUsd) > 0) {
+    lines.push(
+      `spent at most $${Number(spentUsd).toFixed(4)}${of}; under way: ${open.count}, at most $${open.boundUsd}`,
+    );
+  }
+  if (lost.count > 0) {
+    const unpriced = lost.unpriced > 0 ? ` and ${lost.unpriced} of unknown price` : "";
+    lines.push(
+      `worker_lost: ${formatCount(lost.count)} requests whose worker ended before their reply was kept: ` +
+        `at most $${lost.boundUsd}${unpriced}`,
+    );
+  }
+  return lines;
 }
 
 /** What the queue holds of a lane, and what its limits are and took. */

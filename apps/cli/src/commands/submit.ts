@@ -4,6 +4,7 @@ import { openHouse, readProvenance } from "@hallumaze/runtime";
 import { exitCodes } from "../console.ts";
 import type { AddCommand } from "../program.ts";
 import { readSpecFile } from "../inputs.ts";
+import { defaultSlots, estimateToKeep, planInHouse } from "./plan.ts";
 import { programFolder, programVersion } from "../env.ts";
 
 /** `submit SPEC`: writes the grid and enqueues it; workers do the rest. */
@@ -18,11 +19,14 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
   register(command, async (path: string, options: { fresh?: boolean; json?: boolean }) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const fresh = options.fresh === true;
+    const plan = await planInHouse(house, spec, { fresh, rehearsal: false, concurrency: defaultSlots });
     const report = await submitSweep(house, spec, {
       provenance: await readProvenance(programFolder, programVersion),
-      fresh: options.fresh === true,
+      fresh,
       rehearsal: false,
       signal: console.interrupt,
+      estimateJson: estimateToKeep(plan),
     });
     const { cells, inserted, existing, reused, leftGrid, enqueued } = report;
     if (options.json) {

@@ -2,6 +2,7 @@ import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
 import type { FinishReason, ReadingOutcome } from "@hallumaze/protocol";
 import type { Cell, CellPlan } from "@hallumaze/sweep";
 
+import type { ReplyHistory } from "../estimate-sweep.ts";
 import type { FailureOutcome, Outcome, TrialState } from "../outcomes.ts";
 import type { Usage } from "./provider.ts";
 
@@ -370,6 +371,8 @@ export interface StorePort {
 
   /** Puts the selected failed, cancelled or blocked trials back with a full new budget of tries; gives them. */
   readonly requeue: (sweepId: string, selector: TrialSelector) => Promise<readonly OpenTrial[]>;
+  /** What first replies to plans like these took, for estimates. */
+  readonly replyHistory: ReplyHistory;
   /** Sums the requests that were recorded from `sinceMs` on. */
   readonly tally: (sweepId: string, sinceMs: number) => Promise<RequestTally>;
   readonly progress: (sweepId: string) => Promise<SweepProgress>;
