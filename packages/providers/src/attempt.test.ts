@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { ask, dialectOf, never, openFor } from "../test/dialects.ts";
 import { claudeError, googleError, openAiError, refuse } from "../test/refusals.ts";
-import { inTurn, say, startScriptedServer } from "../test/scripted-server.ts";
+import { type Answer, inTurn, say, startScriptedServer } from "../test/scripted-server.ts";
 
 describe("one repair of a parameter that the model does not take (T51)", () => {
   const temperature = openAiError(
@@ -129,4 +129,36 @@ test("a stream that the account may not have is repaired together with its optio
   const result = await providers.complete(ask(dialect, server.url, { params: { stream: true } }), never);
   expect(result).toMatchObject({ kind: "reply", text: "ok" });
   expect(server.seen[1]?.body).not.toHaveProperty("stream_options");
+});
+
+test.each([
+  ["anthropic", { inputTokens: 22, outputTokens: 12 }],
+  ["openai chat", { inputTokens: 30, outputTokens: 12 }],
+  ["google", { inputTokens: 30, outputTokens: 12 }],
+])(
+  "what counts against the limits is counted as the vendor does, not as it is billed: %s",
+  async (name, limitUsage) => {
+    const dialect = dialectOf(name);
+    await using server = await startScriptedServer(say(200, dialect.reply("ok")));
+    await using providers = openFor(server.url);
+    const result = await providers.complete(ask(dialect, server.url), never);
+    expect(result).toMatchObject({ usage: { inputTokens: 30, cachedTokens: 8 }, limitUsage });
+  },
+);
+
+test("the total deadline is the try's: a repaired request has what the refused one left of it", async () => {
+  const dialect = dialectOf("openai chat");
+  const refusal = openAiError(
+    "Unsupported parameter: 'seed'",
+    "unsupported_parameter",
+    "invalid_request_error",
+    "seed",
+  );
+  const slowly: Answer = (response, request, number, raw) =>
+    void setTimeout(() => say(400, refusal)(response, request, number, raw), 1000);
+  await using server = await startScriptedServer(inTurn(slowly, () => undefined));
+  await using providers = openFor(server.url, { totalMs: 1500 });
+  const result = await providers.complete(ask(dialect, server.url, { params: { seed: 7 } }), never);
+  expect(result).toMatchObject({ outcome: "timeout", detail: "total", sideRequests: [{ reason: "repair" }] });
+  expect(result.httpMs).toBeLessThan(1000);
 });

@@ -1,6 +1,7 @@
 import type { ChatRequest, ChatResult, SideRequest, Usage } from "@hallumaze/engine";
 import type { FinishReason } from "@hallumaze/protocol";
 
+import { countForLimits } from "./capabilities.ts";
 import {
   classifyFailure,
   type ErrorFacts,
@@ -18,6 +19,9 @@ import { readLimits } from "./server-waits.ts";
 export interface ProviderUsage extends Usage {
   readonly cacheWriteTokens: number | null;
 }
+
+/** A result with what it counts against the lane's limits, where that is not its usage. */
+export type ProviderResult = ChatResult & { readonly limitUsage: Pick<Usage, "inputTokens" | "outputTokens"> };
 
 /** A request as a vendor takes it, before its SDK puts it on the wire. */
 export interface Draft {
@@ -82,7 +86,7 @@ export async function attempt(
   parts: { readonly recorder: Recorder; readonly redactor: Redactor; readonly endpoint: Endpoint },
   request: ChatRequest,
   signal: AbortSignal,
-): Promise<ChatResult> {
+): Promise<ProviderResult> {
   const { recorder, redactor, endpoint } = parts;
   const { redact } = redactor;
   const side: SideRequest[] = [];
@@ -91,9 +95,11 @@ export async function attempt(
     side.push({ reason, message: redact(message), rawBody: keptBody(exchange, redact), httpMs: exchange.httpMs });
   };
   let draft = vendor.draft(request);
+  const startedMs = performance.now();
   for (;;) {
     const sent = draft;
-    const exchange = await recorder.record(endpoint.key, signal, () => vendor.send(sent, request.model, endpoint));
+    const send = (): Promise<unknown> => vendor.send(sent, request.model, endpoint);
+    const exchange = await recorder.record(endpoint.key, signal, send, performance.now() - startedMs);
     if (exchange.breakage?.kind === "transport" && exchange.breakage.resendable && !isUsed("resend")) {
       note("resend", exchange.breakage.message, exchange);
       continue;
@@ -107,7 +113,8 @@ export async function attempt(
         continue;
       }
     }
-    return toResult(verdict, exchange, draft, side, redact);
+    const { usage } = verdict.facts;
+    return { ...toResult(verdict, exchange, draft, side, redact), limitUsage: countForLimits(request.provider, usage) };
   }
 }
 

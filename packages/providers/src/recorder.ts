@@ -14,7 +14,7 @@ export interface Deadlines {
   readonly headerMs: number;
   /** Between two pieces of the reply. */
   readonly idleMs: number;
-  /** From the start to the last byte. */
+  /** From the start of the try to the last byte, a resend and a repair included. */
   readonly totalMs: number;
 }
 
@@ -54,15 +54,21 @@ export interface Recorder {
   readonly isRecording: () => boolean;
   /**
    * Runs an SDK call and gives the exchange it caused. What the SDK makes of the reply is ignored: the recorded bytes
-   * decide. Rejects where `signal` fires, or where the SDK sent nothing.
+   * decide. `spentMs` of the total deadline are gone. Rejects where `signal` fires, or where the SDK sent nothing.
    */
-  readonly record: (key: string | null, signal: AbortSignal, call: () => Promise<unknown>) => Promise<Exchange>;
+  readonly record: (
+    key: string | null,
+    signal: AbortSignal,
+    call: () => Promise<unknown>,
+    spentMs?: number,
+  ) => Promise<Exchange>;
   readonly close: () => Promise<void>;
 }
 
 interface Recording {
   readonly key: string | null;
   readonly signal: AbortSignal;
+  readonly spentMs: number;
   exchange: Exchange | null;
   sent: boolean;
 }
@@ -112,9 +118,9 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
   return {
     fetch: recordedFetch,
     isRecording: () => recordings.getStore() !== undefined,
-    record: async (key, signal, call) => {
+    record: async (key, signal, call, spentMs = 0) => {
       signal.throwIfAborted();
-      const recording: Recording = { key, signal, exchange: null, sent: false };
+      const recording: Recording = { key, signal, spentMs, exchange: null, sent: false };
       let failure: unknown = null;
       await recordings.run(recording, call).catch((error: unknown) => {
         failure = error;
@@ -143,7 +149,7 @@ async function exchangeOnce(
   url: string,
   init: RequestInit,
 ): Promise<Exchange> {
-  const clock = startClock(deadlines, recording.signal);
+  const clock = startClock(deadlines, recording.spentMs, recording.signal);
   const body = Buffer.from(typeof init.body === "string" ? init.body : "");
   const chunks: Buffer[] = [];
   let status: number | null = null;
@@ -179,7 +185,7 @@ async function exchangeOnce(
 }
 
 /** The header, idle and total deadlines of one request; the connect deadline is the socket's own. */
-function startClock(deadlines: Deadlines, outer: AbortSignal) {
+function startClock(deadlines: Deadlines, spentMs: number, outer: AbortSignal) {
   const startedMs = performance.now();
   const controller = new AbortController();
   let stage: "header" | "idle" | "total" | null = null;
@@ -188,7 +194,7 @@ function startClock(deadlines: Deadlines, outer: AbortSignal) {
       stage ??= next;
       controller.abort();
     }, afterMs);
-  const total = arm("total", deadlines.totalMs);
+  const total = arm("total", Math.max(0, deadlines.totalMs - spentMs));
   let step = arm("header", deadlines.headerMs);
   const restartIdle = (): void => {
     clearTimeout(step);
