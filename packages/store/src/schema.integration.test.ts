@@ -35,7 +35,7 @@ it("the committed client is what schema.prisma generates", () => {
   try {
     const output = path.join(folder, "generated");
     const script = path.join(here, "../scripts/generate.mjs");
-    const ended = spawnSync(process.execPath, [script, "--output", output], { encoding: "utf8" });
+    const ended = spawnSync(process.execPath, [script, "--output", output], { encoding: "utf8", timeout: 50_000 });
     expect(ended.status, ended.stderr).toBe(0);
     const generated = listFiles(output);
     expect(generated.length).toBeGreaterThan(10);

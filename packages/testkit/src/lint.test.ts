@@ -23,7 +23,7 @@ it("the lint finds a promise of another package that nobody awaits", () => {
         join(folder, "oxlintrc.json"),
         "packages/testkit/fixtures",
       ],
-      { cwd: repositoryRoot, encoding: "utf8" },
+      { cwd: repositoryRoot, encoding: "utf8", timeout: 50_000 },
     );
     const { diagnostics } = JSON.parse(linted.stdout) as { readonly diagnostics: readonly { readonly code: string }[] };
     expect(diagnostics.map(({ code }) => code)).toEqual(["typescript(no-floating-promises)"]);
