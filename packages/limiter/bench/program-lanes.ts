@@ -41,9 +41,9 @@ const workers = 2;
 export async function measureProgram(redisUrl: string | undefined): Promise<readonly Figure[]> {
   await using stage = await openStage(redisUrl);
   await stage.run(["submit", stage.specFile]);
-  const running = Array.from({ length: workers }, () =>
-    stage.start(["worker", "--role", "solve", "--concurrency", "30", "--drain-seconds", "1"]),
-  );
+  for (let count = 0; count < workers; count += 1) {
+    stage.start(["worker", "--role", "solve", "--concurrency", "30", "--drain-seconds", "1"]);
+  }
   const total = seeds * Object.keys(rpmByModel).length;
   // Twice the ideal: a sweep that hangs must not hang the benchmark.
   const patienceMs = (2 * seeds * 60_000) / Math.min(...Object.values(rpmByModel));
@@ -54,8 +54,6 @@ export async function measureProgram(redisUrl: string | undefined): Promise<read
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   const requests = (await stage.ask("requests")) as readonly LoggedRequest[];
-  for (const worker of running) worker.kill("SIGTERM");
-  await Promise.all(running.map((worker) => ended(worker)));
   return judge(requests);
 }
 
@@ -119,7 +117,8 @@ function countOf(requests: readonly LoggedRequest[], startMs: number): Counted {
 
 interface Stage extends AsyncDisposable {
   readonly specFile: string;
-  readonly start: (words: readonly string[]) => ChildProcess;
+  /** A process that ends with the stage. */
+  readonly start: (words: readonly string[]) => void;
   readonly run: (words: readonly string[]) => Promise<void>;
   /** Asks the vendors' server what it has seen. */
   readonly ask: (what: "counts" | "requests") => Promise<unknown>;
@@ -130,35 +129,7 @@ async function openStage(redisUrl: string | undefined): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "hallumaze-bench-"));
   // The embedded server may run under an account of its own, which has to pass through.
   await chmod(folder, 0o755);
-  const models = Object.keys(rpmByModel);
-  const specFile = join(folder, "eight-lanes.json");
-  const limits = Object.fromEntries(
-    Object.entries(rpmByModel).map(([model, rpm]) => [`openai/${model}`, { rpm, tpm: 10_000_000 }]),
-  );
-  await writeFile(
-    specFile,
-    JSON.stringify({
-      name: `eight-lanes-${Date.now()}`,
-      models: models.map((model) => `openai/${model}`),
-      limits,
-      seeds: [`1..${seeds}`],
-      sizes: [5],
-      groups: ["A"],
-      mirage: [true],
-    }),
-  );
-  const configFile = join(folder, "vendors.json");
-  const serverLimits = Object.entries(rpmByModel).map(([model, rpm]) => [`openai/${model}`, { rpm, capacityShare }]);
-  await writeFile(
-    configFile,
-    JSON.stringify({
-      limits: Object.fromEntries(serverLimits),
-      // Four seconds in the mean: what is in flight at the ends of so few minutes would else drown a percent.
-      latency: { baseMs: 2_000, perTokenMs: 5 },
-      script: [{ reply: { usage: { outputTokens: { median: 290, sigma: 0.8, max: 4_000 } } } }],
-      logLimit: 10 * seeds * models.length,
-    }),
-  );
+  const { specFile, configFile } = await writeFiles(folder);
   let variables: NodeJS.ProcessEnv = {
     ...process.env,
     DATABASE_URL: "",
@@ -166,8 +137,16 @@ async function openStage(redisUrl: string | undefined): Promise<Stage> {
     HALLUMAZE_HOME: join(folder, "home"),
     HALLUMAZE_LOG_LEVEL: "error",
   };
-  const start = (words: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [bin, ...words], { cwd: folder, env: variables, stdio: ["ignore", "pipe", "inherit"] });
+  const programs: ChildProcess[] = [];
+  const start = (words: readonly string[]): ChildProcess => {
+    const child = spawn(process.execPath, [bin, ...words], {
+      cwd: folder,
+      env: variables,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    programs.push(child);
+    return child;
+  };
   const vendors = start(["mock-providers", "--config", configFile, "--json"]);
   const { urls, environment } = JSON.parse(await firstLine(vendors)) as {
     readonly urls: { readonly rootUrl: string };
@@ -177,9 +156,7 @@ async function openStage(redisUrl: string | undefined): Promise<Stage> {
   return {
     specFile,
     start: (words) => {
-      const child = start(words);
-      child.stdout?.resume();
-      return child;
+      start(words).stdout?.resume();
     },
     run: async (words) => {
       const child = start(words);
@@ -189,11 +166,41 @@ async function openStage(redisUrl: string | undefined): Promise<Stage> {
     },
     ask: async (what) => (await fetch(`${urls.rootUrl}/_control/${what}`)).json(),
     [Symbol.asyncDispose]: async () => {
-      vendors.kill("SIGTERM");
-      await ended(vendors);
+      // The vendors' server last: a worker that drains may still be answered.
+      for (const program of programs.toReversed()) {
+        program.kill("SIGTERM");
+        await ended(program);
+      }
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The spec, and what the vendors' server is to enforce. */
+async function writeFiles(folder: string): Promise<{ readonly specFile: string; readonly configFile: string }> {
+  const [specFile, configFile] = [join(folder, "eight-lanes.json"), join(folder, "vendors.json")];
+  const models = Object.keys(rpmByModel).map((model) => `openai/${model}`);
+  const each = <Limits>(limits: (rpm: number) => Limits): Readonly<Record<string, Limits>> =>
+    Object.fromEntries(Object.entries(rpmByModel).map(([model, rpm]) => [`openai/${model}`, limits(rpm)]));
+  const spec = {
+    name: `eight-lanes-${Date.now()}`,
+    models,
+    limits: each((rpm) => ({ rpm, tpm: 10_000_000 })),
+    seeds: [`1..${seeds}`],
+    sizes: [5],
+    groups: ["A"],
+    mirage: [true],
+  };
+  const config = {
+    limits: each((rpm) => ({ rpm, capacityShare })),
+    // Four seconds in the mean: what is in flight at the ends of so few minutes would else drown a percent.
+    latency: { baseMs: 2_000, perTokenMs: 5 },
+    script: [{ reply: { usage: { outputTokens: { median: 290, sigma: 0.8, max: 4_000 } } } }],
+    logLimit: 10 * seeds * models.length,
+  };
+  await writeFile(specFile, JSON.stringify(spec));
+  await writeFile(configFile, JSON.stringify(config));
+  return { specFile, configFile };
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
