@@ -21,6 +21,7 @@ export const layers: readonly (readonly string[])[] = [
   ["judge", "metrics", "solvers", "sweep"],
   ["ariadne"],
   ["contract", "engine", "mock-providers", "reports"],
+  ["judging"],
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
   ["runtime"],

@@ -1,0 +1,16 @@
+export type {
+  Evidence,
+  Judged,
+  JudgeFlag,
+  JudgePromptVersion,
+  JudgeRequestText,
+  Level,
+  MazeFacts,
+  Precheck,
+  PrecheckReason,
+  SanitisedText,
+  Scenario,
+  UnreadableReason,
+  Verdict,
+  VerdictReading,
+} from "./judged.ts";
