@@ -3,7 +3,7 @@ import {
   type Figure,
   figure,
   fullestChargedMinute,
-  idealEndMs,
+  makespanFigures,
   promised,
   refusedShare,
 } from "./limit-figures.ts";
@@ -19,8 +19,8 @@ const limits: readonly Allowance[] = [
 const meanTokens = 400;
 
 /**
- * All lanes at once, each with so many minutes of work: when the last reply came, over when it could have come at the
- * earliest. A lane that is held up by another, or a slow start, shows at once.
+ * All lanes at once, each with so many minutes of work: when the last reply came, over when it should have come with
+ * every lane at its limit. A lane that is held up by another, or a slow start, shows at once.
  */
 export async function measureEightLanes(
   url: string,
@@ -49,28 +49,13 @@ async function measure(url: string, pacing: Pacing, minutes: number): Promise<re
     const [lane, work] = [counted[index], lanes[index]?.requests];
     if (lane === undefined) return [];
     const endMs = lane.completions.length === work ? (lane.completions.at(-1)?.atMs ?? 0) : run.minutes * minuteMs;
-    return [{ endMs, idealMs: idealEndMs(lane.admitted, allowance), fullest: fullestChargedMinute(lane, allowance) }];
+    return [{ counted: lane, allowance, endMs }];
   });
-  const most = (of: (part: (typeof parts)[number]) => number): number => Math.max(...parts.map(of));
+  const fullest = Math.max(...parts.map((part) => fullestChargedMinute(part.counted, part.allowance)));
   const name = `limits/${pacing}/eight-lanes`;
   return [
-    figure(
-      `${name}/makespan-over-ideal`,
-      most(({ endMs }) => endMs) / most(({ idealMs }) => idealMs),
-      "×",
-      promised.makespan,
-    ),
-    figure(
-      `${name}/slowest-lane-over-its-ideal`,
-      most(({ endMs, idealMs }) => endMs / idealMs),
-      "×",
-    ),
+    ...makespanFigures(name, parts),
     figure(`${name}/429`, 100 * refusedShare(counted), "%", promised.refused),
-    figure(
-      `${name}/fullest-charged-minute-of-a-lane`,
-      100 * most(({ fullest }) => fullest),
-      "%",
-      promised.fullestMinute,
-    ),
+    figure(`${name}/fullest-charged-minute-of-a-lane`, 100 * fullest, "%", promised.fullestMinute),
   ];
 }

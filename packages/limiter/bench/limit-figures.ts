@@ -111,15 +111,16 @@ export function secondsToFollow(
 }
 
 /**
- * When the last request of those let in could have ended at the earliest, in milliseconds: each is let in as soon as a full
- * bucket, refilled at the limit, holds what those before it took, and takes its own time.
+ * When the last request of those let in ends, in milliseconds, where a lane works at its limit from the first moment: each is
+ * let in as soon as the limit has given what those before it took, and takes its own time. `banked` is a share of a minute's
+ * allowance that a full bucket gives at once; 0 for what the limit itself gives.
  */
 export function idealEndMs(
   admitted: Counted["admitted"],
   { unit, perMinute, minuteMs }: Allowance,
-  share = capacityShare,
+  banked: number,
 ): number {
-  const capacity = Math.max(1, perMinute * share);
+  const capacity = Math.max(1, perMinute * banked);
   let [used, endMs] = [0, 0];
   for (const { tokens, takesMs } of admitted) {
     const admitMs = Math.max(0, ((used + 1 - capacity) / perMinute) * minuteMs);
@@ -127,6 +128,25 @@ export function idealEndMs(
     used += costOf(unit, tokens);
   }
   return endMs;
+}
+
+/**
+ * The makespan over the ideal one: with all lanes at their limits, as promised; and with the vendors' buckets emptied at once
+ * on top, which no lane that stays within 105 % of its limit can do.
+ */
+export function makespanFigures(
+  name: string,
+  lanes: readonly { readonly counted: Counted; readonly allowance: Allowance; readonly endMs: number }[],
+): readonly Figure[] {
+  const endMs = Math.max(...lanes.map((lane) => lane.endMs));
+  const over = (banked: number): number =>
+    endMs / Math.max(...lanes.map(({ counted, allowance }) => idealEndMs(counted.admitted, allowance, banked)));
+  const late = lanes.map((lane) => lane.endMs / idealEndMs(lane.counted.admitted, lane.allowance, 0));
+  return [
+    figure(`${name}/makespan-over-ideal`, over(0), "×", promised.makespan),
+    figure(`${name}/makespan-over-ideal-with-full-buckets`, over(capacityShare), "×"),
+    figure(`${name}/slowest-lane-over-its-ideal`, Math.max(...late), "×"),
+  ];
 }
 
 /** Use from the second minute on, 429s and the fullest minute of a steady run. */

@@ -11,6 +11,7 @@ import {
 } from "./limit-figures.ts";
 import { measureEightLanes } from "./eight-lanes.ts";
 import { type LaneRun, runAgainstServer } from "./limit-run.ts";
+import type { Counted } from "./limit-server.ts";
 import type { Pacing } from "./limit-worker.ts";
 import { measureOperations } from "./limit-operations.ts";
 import { measureOthers } from "./other-limiters.ts";
@@ -114,7 +115,10 @@ async function measureSteady(
 
 type Own = Extract<Pacing, `ours${string}`>;
 
-/** The limit halves, and is restored, after `span` minutes each. Without headers only 429s tell: no share is promised. */
+/**
+ * The limit halves, and is restored, after `span` minutes each. Without headers only 429s tell, and go on telling while the
+ * lane tries whether more is let in: of what it sends nothing is promised then, of what it uses all.
+ */
 async function measureChanged(pacing: Own, url: string, span: number): Promise<readonly Figure[]> {
   const { perMinute } = allowances.rpm;
   const [whole, half] = [allowances.rpm, { ...allowances.rpm, perMinute: perMinute / 2 }];
@@ -129,10 +133,11 @@ async function measureChanged(pacing: Own, url: string, span: number): Promise<r
   const halvedSeconds = secondsToFollow(counted, half, { from: halvedAt, to: restoredAt }, { most: 105 });
   const restoredSeconds = secondsToFollow(counted, whole, { from: restoredAt, to: end }, { least: 97 });
   return [
-    figure(`${name}/halved/followed-after`, halvedSeconds, "s", promised.followSeconds),
+    figure(`${name}/halved/followed-after`, halvedSeconds, "s", isTold(pacing) ? promised.followSeconds : undefined),
     figure(`${name}/halved/used-from-30s-on`, usedFrom(half, halvedAt + 0.5, restoredAt), "%", promised.used),
     figure(`${name}/restored/followed-after`, restoredSeconds, "s", promised.followSeconds),
     figure(`${name}/restored/used-from-30s-on`, usedFrom(whole, restoredAt + 0.5, end), "%", promised.used),
+    refusals(pacing, `${name}/halved/429-from-30s-on`, refusedBetween(counted, halvedAt + 0.5, restoredAt)),
     refusals(pacing, `${name}/halved-and-restored/429`, refusedShare([counted])),
   ];
 }
@@ -152,8 +157,19 @@ async function measureShared(pacing: Own, url: string, minutes: number): Promise
   ];
 }
 
+function refusedBetween({ completions, refusals }: Counted, from: number, to: number): number {
+  const isWithin = (atMs: number): boolean => atMs >= from * minuteMs && atMs < to * minuteMs;
+  return refusedShare([
+    { completions: completions.filter(({ atMs }) => isWithin(atMs)), refusals: refusals.filter(isWithin) },
+  ]);
+}
+
 function refusals(pacing: Own, name: string, share: number): Figure {
-  return figure(name, 100 * share, "%", pacing === "ours" ? promised.refused : undefined);
+  return figure(name, 100 * share, "%", isTold(pacing) ? promised.refused : undefined);
+}
+
+function isTold(pacing: Own): boolean {
+  return pacing === "ours";
 }
 
 async function disturb(pacing: Own, url: string, minutes: number, changes: NonNullable<LaneRun["changes"]>) {

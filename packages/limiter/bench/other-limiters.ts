@@ -1,6 +1,6 @@
 import { Queue } from "bullmq";
 
-import { type Figure, figure, promised, steadyFigures } from "./limit-figures.ts";
+import { type Figure, figure, steadyFigures } from "./limit-figures.ts";
 import { type LaneCounted, type LaneRun, runAgainstServer } from "./limit-run.ts";
 import type { Pacing } from "./limit-worker.ts";
 import { allowances, type Binding, inFlight, minuteMs, steadyLane } from "./steady-lane.ts";
@@ -13,7 +13,7 @@ export function measureOthers(
 ): readonly (() => Promise<readonly Figure[]>)[] {
   return [
     async () => (await Promise.all([measureSdk(binding, minutes), measureSpaced(binding, minutes)])).flat(),
-    () => measureBestConcurrency(binding, minutes),
+    () => measureConcurrencies(binding, minutes),
     ...(redisUrl === undefined ? [] : [() => measureBullmq(binding, redisUrl, minutes)]),
   ];
 }
@@ -35,10 +35,10 @@ async function measureSpaced(binding: Binding, minutes: number): Promise<readonl
 }
 
 /**
- * The best of the concurrencies tried at once, as somebody would find by hand who knew the durations: most used among those
- * within the promised 429s, else fewest 429s.
+ * Three fixed concurrencies, around what somebody would find by hand who knew the durations. All are told: which is best
+ * depends on whether use or 429s count.
  */
-async function measureBestConcurrency(binding: Binding, minutes: number): Promise<readonly Figure[]> {
+async function measureConcurrencies(binding: Binding, minutes: number): Promise<readonly Figure[]> {
   const tried = await Promise.all(
     [0.85, 1, 1.15].map(async (share) => {
       const loops = Math.round(inFlight[binding] * share);
@@ -46,11 +46,7 @@ async function measureBestConcurrency(binding: Binding, minutes: number): Promis
       return steadyFigures(`limits/p-queue-${loops}-at-once/${binding}`, counted, allowances[binding], minutes);
     }),
   );
-  const rank = ([used, refused]: readonly Figure[]): number => {
-    const share = refused?.value ?? 100;
-    return share <= promised.refused.most ? (used?.value ?? 0) : -share;
-  };
-  return tried.reduce((best, one) => (rank(one) > rank(best) ? one : best));
+  return tried.flat();
 }
 
 async function measureBullmq(binding: Binding, redisUrl: string, minutes: number): Promise<readonly Figure[]> {
