@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { clopperPearson } from "./clopper-pearson.ts";
 import { normalQuantile } from "./normal-quantile.ts";
 import { summarise } from "./summarise.ts";
 import { wilsonInterval } from "./wilson-interval.ts";
@@ -47,6 +48,70 @@ describe("wilsonInterval", () => {
         expect(wide.lo).toBeLessThanOrEqual(narrow.lo);
         expect(wide.hi).toBeGreaterThanOrEqual(narrow.hi);
         expect(failures.hi).toBeCloseTo(1 - narrow.lo, 12);
+      }),
+      { seed: 1001 },
+    );
+  });
+});
+
+describe("clopperPearson", () => {
+  // SOURCE: Newcombe (1998), Statistics in Medicine 17:857-872, table I, method 5 (exact).
+  it.each([
+    [81, 263, 0.2527, 0.3676],
+    [15, 148, 0.0578, 0.1617],
+    [0, 20, 0, 0.1684],
+    [1, 29, 0.0009, 0.1776],
+  ])("gives Newcombe's published bounds of %d in %d", (successes, trials, lo, hi) => {
+    const interval = clopperPearson(successes, trials);
+    expect(interval?.lo).toBeCloseTo(lo, 4);
+    expect(interval?.hi).toBeCloseTo(hi, 4);
+  });
+
+  // SOURCE: scipy.stats.binomtest(successes, trials).proportion_ci(0.95, "exact"), scipy 1.17.1; R's binom.test gives the same.
+  it.each([
+    [36, 36, 0.902606244085508, 1],
+    [35, 36, 0.854710735253147, 0.999296974794065],
+    [53, 54, 0.901084840492148, 0.999531261596182],
+    [96, 100, 0.90074284328734, 0.988995506013812],
+    [170, 180, 0.900206381405208, 0.973040660516993],
+    [682, 925, 0.707668264079042, 0.765406558241523],
+    [3000, 10_000, 0.291027611309894, 0.309088996975974],
+  ])("gives the exact bounds of %d in %d to 12 digits", (successes, trials, lo, hi) => {
+    const interval = clopperPearson(successes, trials);
+    expect(interval?.lo).toBeCloseTo(lo, 12);
+    expect(interval?.hi).toBeCloseTo(hi, 12);
+  });
+
+  it("is (tail)^(1/n) where all succeed", () => {
+    expect(clopperPearson(20, 20, 0.9)?.lo).toBeCloseTo(0.05 ** (1 / 20), 13);
+  });
+
+  it("is null without trials, and ends at 0 and 1 exactly", () => {
+    expect(clopperPearson(0, 0)).toBeNull();
+    expect(clopperPearson(0, 7)?.lo).toBe(0);
+    expect(clopperPearson(7, 7)?.hi).toBe(1);
+  });
+
+  it.each([
+    [-1, 5, 0.95],
+    [6, 5, 0.95],
+    [1.5, 5, 0.95],
+    [1, 5, 1],
+  ])("throws on %d of %d at %d", (successes, trials, level) => {
+    expect(() => clopperPearson(successes, trials, level)).toThrow(RangeError);
+  });
+
+  it("holds the share and mirrors failures (property)", () => {
+    const counts = fc
+      .integer({ min: 1, max: 2000 })
+      .chain((n) => fc.tuple(fc.integer({ min: 0, max: n }), fc.constant(n)));
+    fc.assert(
+      fc.property(counts, ([successes, trials]) => {
+        const exact = clopperPearson(successes, trials) ?? { lo: 1, hi: 0 };
+        const mirrored = clopperPearson(trials - successes, trials) ?? { lo: 1, hi: 0 };
+        expect(exact.lo).toBeLessThanOrEqual(successes / trials);
+        expect(exact.hi).toBeGreaterThanOrEqual(successes / trials);
+        expect(mirrored.hi).toBeCloseTo(1 - exact.lo, 12);
       }),
       { seed: 1001 },
     );

@@ -6,6 +6,13 @@ export {
   type MeanEstimate,
   type PairedEstimate,
 } from "./bootstrap.ts";
+export { bootstrapDraws, bootstrapStatistic, resample, type StatisticEstimate } from "./bootstrap-statistic.ts";
+export { clopperPearson } from "./clopper-pearson.ts";
+export type { Coefficient } from "./coefficient.ts";
+export { cohenKappa, type KappaWeights } from "./cohen-kappa.ts";
+export { krippendorffAlphaOrdinal } from "./krippendorff-alpha.ts";
+export { mcnemarExact } from "./mcnemar-exact.ts";
 export { normalQuantile } from "./normal-quantile.ts";
+export { averageRanks, spearman } from "./spearman.ts";
 export { type Summary, summarise } from "./summarise.ts";
 export { type Interval, wilsonInterval } from "./wilson-interval.ts";
