@@ -1,1 +1,16 @@
-export {};
+export type {
+  CalibrationRecord,
+  JudgeClaim,
+  JudgeClaimResult,
+  JudgedResult,
+  JudgedSource,
+  JudgeEnd,
+  JudgementRecord,
+  JudgementStatus,
+  JudgeModel,
+  JudgePlan,
+  JudgeRequestRow,
+  JudgeRound,
+  JudgeStorePort,
+  StoredJudgement,
+} from "./ports.ts";

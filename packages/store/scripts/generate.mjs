@@ -16,7 +16,12 @@ const cli = createRequire(import.meta.url).resolve("prisma/build/index.js");
 const run = (schema) =>
   spawnSync(process.execPath, [cli, "generate", "--schema", schema], {
     cwd: path.dirname(prismaFolder),
-    env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: "1", CHECKPOINT_DISABLE: "1" },
+    env: {
+      ...process.env,
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+      PRISMA_HIDE_UPDATE_MESSAGE: "1",
+      CHECKPOINT_DISABLE: "1",
+    },
     stdio: ["ignore", "inherit", "inherit"],
   }).status ?? 1;
 

@@ -79,7 +79,7 @@ async function recordBatch(
       RETURNING id, late_duplicate
     ), closed AS (
       DELETE FROM open_requests o USING input i
-      WHERE o.trial_id = i.trial_id AND o.fence = i.fence AND o.turn = i.turn AND o.try_number = i.try_number
+      WHERE o.subject_id = i.trial_id AND o.fence = i.fence AND o.turn = i.turn AND o.try_number = i.try_number
       RETURNING o.sweep_id, o.bound_usd
     ), ${settleMoney(Prisma.sql`
       SELECT c.sweep_id, coalesce(i.cost_usd, i.cost_bound_usd, 0) AS spent, 0 AS released

@@ -40,7 +40,8 @@ export function settleMoney(source: Prisma.Sql): Prisma.Sql {
 }
 
 /** A request whose claim still stands; any other was lost with its worker, unless its reply comes late. */
-const isLive = Prisma.sql`EXISTS (SELECT 1 FROM trials t WHERE t.id = o.trial_id AND t.fence = o.fence AND t.state = 'running')`;
+const isLive = Prisma.sql`(EXISTS (SELECT 1 FROM trials t WHERE t.id = o.subject_id AND t.fence = o.fence AND t.state = 'running')
+  OR EXISTS (SELECT 1 FROM judge_requests j WHERE j.id = o.subject_id AND j.fence = o.fence AND j.state = 'running'))`;
 
 interface AdmissionRow {
   readonly isHeld: boolean;
@@ -69,7 +70,7 @@ async function openRequest(database: Database, request: RequestIntent): Promise<
         AND (s.budget_usd IS NULL OR s.spent_usd + s.reserved_usd + ${bound} <= s.budget_usd)
       RETURNING s.id
     ), opened AS (
-      INSERT INTO open_requests (trial_id, fence, turn, try_number, sweep_id, worker_id, bound_usd)
+      INSERT INTO open_requests (subject_id, fence, turn, try_number, sweep_id, worker_id, bound_usd)
       SELECT held.id, ${fence}, ${turn}, ${tryNumber}, held.sweep_id, ${encodeText(workerId)}, ${bound}
       FROM held JOIN charged ON charged.id = held.sweep_id
     )
@@ -85,7 +86,7 @@ async function openRequest(database: Database, request: RequestIntent): Promise<
 }
 
 function isRequest({ trialId, fence, turn, tryNumber }: Omit<RequestIntent, "workerId" | "boundUsd">): Prisma.Sql {
-  return Prisma.sql`o.trial_id = ${trialId}::uuid AND o.fence = ${fence} AND o.turn = ${turn} AND o.try_number = ${tryNumber}`;
+  return Prisma.sql`o.subject_id = ${trialId}::uuid AND o.fence = ${fence} AND o.turn = ${turn} AND o.try_number = ${tryNumber}`;
 }
 
 async function unblockBudget(database: Database, sweepId: string): Promise<readonly OpenTrial[]> {

@@ -1,4 +1,5 @@
 import type { StorePort } from "@hallumaze/engine";
+import type { JudgeStorePort } from "@hallumaze/judging";
 
 import { createClaimMethods } from "./claims.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -6,6 +7,9 @@ import { createEndMethods } from "./endings.ts";
 import { describeDatabase, StoreError } from "./errors.ts";
 import { createExchangeMethods } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
+import { createJudgeRequestMethods } from "./judge-requests.ts";
+import { createJudgeResultMethods } from "./judge-results.ts";
+import { createJudgementMethods } from "./judgements.ts";
 import { checkSchema, migrateDatabase } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
@@ -23,7 +27,7 @@ export interface OpenStoreOptions {
 }
 
 /** The ledger: the engine's store port, and the database's identity. */
-export interface Ledger extends StorePort {
+export interface Ledger extends StorePort, JudgeStorePort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
 }
@@ -56,6 +60,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...exchanges,
     ...ends,
     ...createMoneyMethods(database),
+    ...createJudgeResultMethods(database),
+    ...createJudgeRequestMethods(database),
+    ...createJudgementMethods(database),
     ...createProgressMethods(database),
     ...createStreamMethods(database),
     ping: (timeoutMs) =>

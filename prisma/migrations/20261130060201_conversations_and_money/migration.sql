@@ -21,7 +21,7 @@ ALTER TABLE "trials" ADD COLUMN     "kept_turns" SMALLINT NOT NULL DEFAULT 0;
 
 -- CreateTable
 CREATE TABLE "open_requests" (
-    "trial_id" UUID NOT NULL,
+    "subject_id" UUID NOT NULL,
     "fence" INTEGER NOT NULL,
     "turn" INTEGER NOT NULL,
     "try_number" INTEGER NOT NULL,
@@ -30,14 +30,11 @@ CREATE TABLE "open_requests" (
     "bound_usd" DECIMAL(24,12),
     "opened_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-    CONSTRAINT "open_requests_pkey" PRIMARY KEY ("trial_id","fence","turn","try_number")
+    CONSTRAINT "open_requests_pkey" PRIMARY KEY ("subject_id","fence","turn","try_number")
 );
 
 -- CreateIndex
 CREATE INDEX "open_requests_sweep_id_idx" ON "open_requests"("sweep_id");
-
--- AddForeignKey
-ALTER TABLE "open_requests" ADD CONSTRAINT "open_requests_trial_id_fkey" FOREIGN KEY ("trial_id") REFERENCES "trials"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "open_requests" ADD CONSTRAINT "open_requests_sweep_id_fkey" FOREIGN KEY ("sweep_id") REFERENCES "sweeps"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

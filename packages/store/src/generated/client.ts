@@ -83,7 +83,7 @@ export type Score = Prisma.ScoreModel
 export type Scenario = Prisma.ScenarioModel
 /**
  * Model Result
- * A response to be judged. The submitter is never shown to a judge.
+ * A response to be judged: a trial's conversation, or a text of its own. The submitter is never shown to a judge.
  */
 export type Result = Prisma.ResultModel
 /**
@@ -93,7 +93,7 @@ export type Result = Prisma.ResultModel
 export type Judgement = Prisma.JudgementModel
 /**
  * Model JudgeRequest
- * Outbox: a request to judge one result, written with what it judges and delivered from here.
+ * A request to judge one result, delivered by the queue and run under a lease, as a trial is.
  */
 export type JudgeRequest = Prisma.JudgeRequestModel
 /**

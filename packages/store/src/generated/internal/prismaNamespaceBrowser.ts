@@ -196,7 +196,7 @@ export type ExchangeScalarFieldEnum = (typeof ExchangeScalarFieldEnum)[keyof typ
 
 
 export const OpenRequestScalarFieldEnum = {
-  trialId: 'trialId',
+  subjectId: 'subjectId',
   fence: 'fence',
   turn: 'turn',
   tryNumber: 'tryNumber',
@@ -288,6 +288,8 @@ export const JudgementScalarFieldEnum = {
   rubricVersion: 'rubricVersion',
   paramsJson: 'paramsJson',
   inputHash: 'inputHash',
+  round: 'round',
+  lateDuplicate: 'lateDuplicate',
   repeat: 'repeat',
   attempt: 'attempt',
   requestJson: 'requestJson',
@@ -306,17 +308,24 @@ export type JudgementScalarFieldEnum = (typeof JudgementScalarFieldEnum)[keyof t
 export const JudgeRequestScalarFieldEnum = {
   id: 'id',
   resultId: 'resultId',
+  sweepId: 'sweepId',
   lane: 'lane',
   requestKey: 'requestKey',
+  planJson: 'planJson',
+  state: 'state',
+  outcome: 'outcome',
+  message: 'message',
+  tries: 'tries',
+  waits: 'waits',
+  losses: 'losses',
+  generation: 'generation',
   fence: 'fence',
   claimedBy: 'claimedBy',
   leaseUntil: 'leaseUntil',
   notBefore: 'notBefore',
-  tries: 'tries',
-  message: 'message',
+  queuedAt: 'queuedAt',
   createdAt: 'createdAt',
-  sentAt: 'sentAt',
-  doneAt: 'doneAt'
+  finishedAt: 'finishedAt'
 } as const
 
 export type JudgeRequestScalarFieldEnum = (typeof JudgeRequestScalarFieldEnum)[keyof typeof JudgeRequestScalarFieldEnum]

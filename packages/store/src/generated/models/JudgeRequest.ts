@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model JudgeRequest
- * Outbox: a request to judge one result, written with what it judges and delivered from here.
+ * A request to judge one result, delivered by the queue and run under a lease, as a trial is.
  */
 export type JudgeRequestModel = runtime.Types.Result.DefaultSelection<Prisma.$JudgeRequestPayload>
 
@@ -27,125 +27,175 @@ export type AggregateJudgeRequest = {
 }
 
 export type JudgeRequestAvgAggregateOutputType = {
-  id: number | null
-  fence: number | null
   tries: number | null
+  waits: number | null
+  losses: number | null
+  generation: number | null
+  fence: number | null
 }
 
 export type JudgeRequestSumAggregateOutputType = {
-  id: bigint | null
-  fence: number | null
   tries: number | null
+  waits: number | null
+  losses: number | null
+  generation: number | null
+  fence: number | null
 }
 
 export type JudgeRequestMinAggregateOutputType = {
-  id: bigint | null
+  id: string | null
   resultId: string | null
+  sweepId: string | null
   lane: string | null
   requestKey: string | null
+  planJson: string | null
+  state: $Enums.TrialState | null
+  outcome: string | null
+  message: string | null
+  tries: number | null
+  waits: number | null
+  losses: number | null
+  generation: number | null
   fence: number | null
   claimedBy: string | null
   leaseUntil: Date | null
   notBefore: Date | null
-  tries: number | null
-  message: string | null
+  queuedAt: Date | null
   createdAt: Date | null
-  sentAt: Date | null
-  doneAt: Date | null
+  finishedAt: Date | null
 }
 
 export type JudgeRequestMaxAggregateOutputType = {
-  id: bigint | null
+  id: string | null
   resultId: string | null
+  sweepId: string | null
   lane: string | null
   requestKey: string | null
+  planJson: string | null
+  state: $Enums.TrialState | null
+  outcome: string | null
+  message: string | null
+  tries: number | null
+  waits: number | null
+  losses: number | null
+  generation: number | null
   fence: number | null
   claimedBy: string | null
   leaseUntil: Date | null
   notBefore: Date | null
-  tries: number | null
-  message: string | null
+  queuedAt: Date | null
   createdAt: Date | null
-  sentAt: Date | null
-  doneAt: Date | null
+  finishedAt: Date | null
 }
 
 export type JudgeRequestCountAggregateOutputType = {
   id: number
   resultId: number
+  sweepId: number
   lane: number
   requestKey: number
+  planJson: number
+  state: number
+  outcome: number
+  message: number
+  tries: number
+  waits: number
+  losses: number
+  generation: number
   fence: number
   claimedBy: number
   leaseUntil: number
   notBefore: number
-  tries: number
-  message: number
+  queuedAt: number
   createdAt: number
-  sentAt: number
-  doneAt: number
+  finishedAt: number
   _all: number
 }
 
 
 export type JudgeRequestAvgAggregateInputType = {
-  id?: true
-  fence?: true
   tries?: true
+  waits?: true
+  losses?: true
+  generation?: true
+  fence?: true
 }
 
 export type JudgeRequestSumAggregateInputType = {
-  id?: true
-  fence?: true
   tries?: true
+  waits?: true
+  losses?: true
+  generation?: true
+  fence?: true
 }
 
 export type JudgeRequestMinAggregateInputType = {
   id?: true
   resultId?: true
+  sweepId?: true
   lane?: true
   requestKey?: true
+  planJson?: true
+  state?: true
+  outcome?: true
+  message?: true
+  tries?: true
+  waits?: true
+  losses?: true
+  generation?: true
   fence?: true
   claimedBy?: true
   leaseUntil?: true
   notBefore?: true
-  tries?: true
-  message?: true
+  queuedAt?: true
   createdAt?: true
-  sentAt?: true
-  doneAt?: true
+  finishedAt?: true
 }
 
 export type JudgeRequestMaxAggregateInputType = {
   id?: true
   resultId?: true
+  sweepId?: true
   lane?: true
   requestKey?: true
+  planJson?: true
+  state?: true
+  outcome?: true
+  message?: true
+  tries?: true
+  waits?: true
+  losses?: true
+  generation?: true
   fence?: true
   claimedBy?: true
   leaseUntil?: true
   notBefore?: true
-  tries?: true
-  message?: true
+  queuedAt?: true
   createdAt?: true
-  sentAt?: true
-  doneAt?: true
+  finishedAt?: true
 }
 
 export type JudgeRequestCountAggregateInputType = {
   id?: true
   resultId?: true
+  sweepId?: true
   lane?: true
   requestKey?: true
+  planJson?: true
+  state?: true
+  outcome?: true
+  message?: true
+  tries?: true
+  waits?: true
+  losses?: true
+  generation?: true
   fence?: true
   claimedBy?: true
   leaseUntil?: true
   notBefore?: true
-  tries?: true
-  message?: true
+  queuedAt?: true
   createdAt?: true
-  sentAt?: true
-  doneAt?: true
+  finishedAt?: true
   _all?: true
 }
 
@@ -236,19 +286,26 @@ export type JudgeRequestGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
 }
 
 export type JudgeRequestGroupByOutputType = {
-  id: bigint
+  id: string
   resultId: string
+  sweepId: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state: $Enums.TrialState
+  outcome: string | null
+  message: string | null
+  tries: number
+  waits: number
+  losses: number
+  generation: number
   fence: number
   claimedBy: string | null
   leaseUntil: Date | null
   notBefore: Date | null
-  tries: number
-  message: string | null
+  queuedAt: Date | null
   createdAt: Date
-  sentAt: Date | null
-  doneAt: Date | null
+  finishedAt: Date | null
   _count: JudgeRequestCountAggregateOutputType | null
   _avg: JudgeRequestAvgAggregateOutputType | null
   _sum: JudgeRequestSumAggregateOutputType | null
@@ -275,73 +332,101 @@ export type JudgeRequestWhereInput = {
   AND?: Prisma.JudgeRequestWhereInput | Prisma.JudgeRequestWhereInput[]
   OR?: Prisma.JudgeRequestWhereInput[]
   NOT?: Prisma.JudgeRequestWhereInput | Prisma.JudgeRequestWhereInput[]
-  id?: Prisma.BigIntFilter<"JudgeRequest"> | bigint | number
+  id?: Prisma.UuidFilter<"JudgeRequest"> | string
   resultId?: Prisma.UuidFilter<"JudgeRequest"> | string
+  sweepId?: Prisma.UuidNullableFilter<"JudgeRequest"> | string | null
   lane?: Prisma.StringFilter<"JudgeRequest"> | string
   requestKey?: Prisma.StringFilter<"JudgeRequest"> | string
+  planJson?: Prisma.StringFilter<"JudgeRequest"> | string
+  state?: Prisma.EnumTrialStateFilter<"JudgeRequest"> | $Enums.TrialState
+  outcome?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  tries?: Prisma.IntFilter<"JudgeRequest"> | number
+  waits?: Prisma.IntFilter<"JudgeRequest"> | number
+  losses?: Prisma.IntFilter<"JudgeRequest"> | number
+  generation?: Prisma.IntFilter<"JudgeRequest"> | number
   fence?: Prisma.IntFilter<"JudgeRequest"> | number
   claimedBy?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  tries?: Prisma.IntFilter<"JudgeRequest"> | number
-  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  queuedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"JudgeRequest"> | Date | string
-  sentAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  doneAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
+  finishedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   result?: Prisma.XOR<Prisma.ResultScalarRelationFilter, Prisma.ResultWhereInput>
 }
 
 export type JudgeRequestOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   resultId?: Prisma.SortOrder
+  sweepId?: Prisma.SortOrderInput | Prisma.SortOrder
   lane?: Prisma.SortOrder
   requestKey?: Prisma.SortOrder
+  planJson?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  outcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  message?: Prisma.SortOrderInput | Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
-  tries?: Prisma.SortOrder
-  message?: Prisma.SortOrderInput | Prisma.SortOrder
+  queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   result?: Prisma.ResultOrderByWithRelationInput
 }
 
 export type JudgeRequestWhereUniqueInput = Prisma.AtLeast<{
-  id?: bigint | number
+  id?: string
   requestKey?: string
   AND?: Prisma.JudgeRequestWhereInput | Prisma.JudgeRequestWhereInput[]
   OR?: Prisma.JudgeRequestWhereInput[]
   NOT?: Prisma.JudgeRequestWhereInput | Prisma.JudgeRequestWhereInput[]
   resultId?: Prisma.UuidFilter<"JudgeRequest"> | string
+  sweepId?: Prisma.UuidNullableFilter<"JudgeRequest"> | string | null
   lane?: Prisma.StringFilter<"JudgeRequest"> | string
+  planJson?: Prisma.StringFilter<"JudgeRequest"> | string
+  state?: Prisma.EnumTrialStateFilter<"JudgeRequest"> | $Enums.TrialState
+  outcome?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  tries?: Prisma.IntFilter<"JudgeRequest"> | number
+  waits?: Prisma.IntFilter<"JudgeRequest"> | number
+  losses?: Prisma.IntFilter<"JudgeRequest"> | number
+  generation?: Prisma.IntFilter<"JudgeRequest"> | number
   fence?: Prisma.IntFilter<"JudgeRequest"> | number
   claimedBy?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  tries?: Prisma.IntFilter<"JudgeRequest"> | number
-  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  queuedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"JudgeRequest"> | Date | string
-  sentAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  doneAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
+  finishedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   result?: Prisma.XOR<Prisma.ResultScalarRelationFilter, Prisma.ResultWhereInput>
 }, "id" | "requestKey">
 
 export type JudgeRequestOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   resultId?: Prisma.SortOrder
+  sweepId?: Prisma.SortOrderInput | Prisma.SortOrder
   lane?: Prisma.SortOrder
   requestKey?: Prisma.SortOrder
+  planJson?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  outcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  message?: Prisma.SortOrderInput | Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
-  tries?: Prisma.SortOrder
-  message?: Prisma.SortOrderInput | Prisma.SortOrder
+  queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  sentAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.JudgeRequestCountOrderByAggregateInput
   _avg?: Prisma.JudgeRequestAvgOrderByAggregateInput
   _max?: Prisma.JudgeRequestMaxOrderByAggregateInput
@@ -353,130 +438,186 @@ export type JudgeRequestScalarWhereWithAggregatesInput = {
   AND?: Prisma.JudgeRequestScalarWhereWithAggregatesInput | Prisma.JudgeRequestScalarWhereWithAggregatesInput[]
   OR?: Prisma.JudgeRequestScalarWhereWithAggregatesInput[]
   NOT?: Prisma.JudgeRequestScalarWhereWithAggregatesInput | Prisma.JudgeRequestScalarWhereWithAggregatesInput[]
-  id?: Prisma.BigIntWithAggregatesFilter<"JudgeRequest"> | bigint | number
+  id?: Prisma.UuidWithAggregatesFilter<"JudgeRequest"> | string
   resultId?: Prisma.UuidWithAggregatesFilter<"JudgeRequest"> | string
+  sweepId?: Prisma.UuidNullableWithAggregatesFilter<"JudgeRequest"> | string | null
   lane?: Prisma.StringWithAggregatesFilter<"JudgeRequest"> | string
   requestKey?: Prisma.StringWithAggregatesFilter<"JudgeRequest"> | string
+  planJson?: Prisma.StringWithAggregatesFilter<"JudgeRequest"> | string
+  state?: Prisma.EnumTrialStateWithAggregatesFilter<"JudgeRequest"> | $Enums.TrialState
+  outcome?: Prisma.StringNullableWithAggregatesFilter<"JudgeRequest"> | string | null
+  message?: Prisma.StringNullableWithAggregatesFilter<"JudgeRequest"> | string | null
+  tries?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
+  waits?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
+  losses?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
+  generation?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
   fence?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
   claimedBy?: Prisma.StringNullableWithAggregatesFilter<"JudgeRequest"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
-  tries?: Prisma.IntWithAggregatesFilter<"JudgeRequest"> | number
-  message?: Prisma.StringNullableWithAggregatesFilter<"JudgeRequest"> | string | null
+  queuedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"JudgeRequest"> | Date | string
-  sentAt?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
-  doneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
+  finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"JudgeRequest"> | Date | string | null
 }
 
 export type JudgeRequestCreateInput = {
-  id?: bigint | number
+  id?: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
   result: Prisma.ResultCreateNestedOneWithoutRequestsInput
 }
 
 export type JudgeRequestUncheckedCreateInput = {
-  id?: bigint | number
+  id?: string
   resultId: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
 }
 
 export type JudgeRequestUpdateInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   result?: Prisma.ResultUpdateOneRequiredWithoutRequestsNestedInput
 }
 
 export type JudgeRequestUncheckedUpdateInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   resultId?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type JudgeRequestCreateManyInput = {
-  id?: bigint | number
+  id?: string
   resultId: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
 }
 
 export type JudgeRequestUpdateManyMutationInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type JudgeRequestUncheckedUpdateManyInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
   resultId?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type JudgeRequestListRelationFilter = {
@@ -492,61 +633,86 @@ export type JudgeRequestOrderByRelationAggregateInput = {
 export type JudgeRequestCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   resultId?: Prisma.SortOrder
+  sweepId?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   requestKey?: Prisma.SortOrder
+  planJson?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  outcome?: Prisma.SortOrder
+  message?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   claimedBy?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
-  tries?: Prisma.SortOrder
-  message?: Prisma.SortOrder
+  queuedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  sentAt?: Prisma.SortOrder
-  doneAt?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
 }
 
 export type JudgeRequestAvgOrderByAggregateInput = {
-  id?: Prisma.SortOrder
-  fence?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
+  fence?: Prisma.SortOrder
 }
 
 export type JudgeRequestMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   resultId?: Prisma.SortOrder
+  sweepId?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   requestKey?: Prisma.SortOrder
+  planJson?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  outcome?: Prisma.SortOrder
+  message?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   claimedBy?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
-  tries?: Prisma.SortOrder
-  message?: Prisma.SortOrder
+  queuedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  sentAt?: Prisma.SortOrder
-  doneAt?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
 }
 
 export type JudgeRequestMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   resultId?: Prisma.SortOrder
+  sweepId?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   requestKey?: Prisma.SortOrder
+  planJson?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  outcome?: Prisma.SortOrder
+  message?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   claimedBy?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
-  tries?: Prisma.SortOrder
-  message?: Prisma.SortOrder
+  queuedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
-  sentAt?: Prisma.SortOrder
-  doneAt?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
 }
 
 export type JudgeRequestSumOrderByAggregateInput = {
-  id?: Prisma.SortOrder
-  fence?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  waits?: Prisma.SortOrder
+  losses?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
+  fence?: Prisma.SortOrder
 }
 
 export type JudgeRequestCreateNestedManyWithoutResultInput = {
@@ -592,33 +758,47 @@ export type JudgeRequestUncheckedUpdateManyWithoutResultNestedInput = {
 }
 
 export type JudgeRequestCreateWithoutResultInput = {
-  id?: bigint | number
+  id?: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
 }
 
 export type JudgeRequestUncheckedCreateWithoutResultInput = {
-  id?: bigint | number
+  id?: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
 }
 
 export type JudgeRequestCreateOrConnectWithoutResultInput = {
@@ -651,79 +831,114 @@ export type JudgeRequestScalarWhereInput = {
   AND?: Prisma.JudgeRequestScalarWhereInput | Prisma.JudgeRequestScalarWhereInput[]
   OR?: Prisma.JudgeRequestScalarWhereInput[]
   NOT?: Prisma.JudgeRequestScalarWhereInput | Prisma.JudgeRequestScalarWhereInput[]
-  id?: Prisma.BigIntFilter<"JudgeRequest"> | bigint | number
+  id?: Prisma.UuidFilter<"JudgeRequest"> | string
   resultId?: Prisma.UuidFilter<"JudgeRequest"> | string
+  sweepId?: Prisma.UuidNullableFilter<"JudgeRequest"> | string | null
   lane?: Prisma.StringFilter<"JudgeRequest"> | string
   requestKey?: Prisma.StringFilter<"JudgeRequest"> | string
+  planJson?: Prisma.StringFilter<"JudgeRequest"> | string
+  state?: Prisma.EnumTrialStateFilter<"JudgeRequest"> | $Enums.TrialState
+  outcome?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  tries?: Prisma.IntFilter<"JudgeRequest"> | number
+  waits?: Prisma.IntFilter<"JudgeRequest"> | number
+  losses?: Prisma.IntFilter<"JudgeRequest"> | number
+  generation?: Prisma.IntFilter<"JudgeRequest"> | number
   fence?: Prisma.IntFilter<"JudgeRequest"> | number
   claimedBy?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  tries?: Prisma.IntFilter<"JudgeRequest"> | number
-  message?: Prisma.StringNullableFilter<"JudgeRequest"> | string | null
+  queuedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"JudgeRequest"> | Date | string
-  sentAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
-  doneAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
+  finishedAt?: Prisma.DateTimeNullableFilter<"JudgeRequest"> | Date | string | null
 }
 
 export type JudgeRequestCreateManyResultInput = {
-  id?: bigint | number
+  id?: string
+  sweepId?: string | null
   lane: string
   requestKey: string
+  planJson: string
+  state?: $Enums.TrialState
+  outcome?: string | null
+  message?: string | null
+  tries?: number
+  waits?: number
+  losses?: number
+  generation?: number
   fence?: number
   claimedBy?: string | null
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
-  tries?: number
-  message?: string | null
+  queuedAt?: Date | string | null
   createdAt?: Date | string
-  sentAt?: Date | string | null
-  doneAt?: Date | string | null
+  finishedAt?: Date | string | null
 }
 
 export type JudgeRequestUpdateWithoutResultInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type JudgeRequestUncheckedUpdateWithoutResultInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type JudgeRequestUncheckedUpdateManyWithoutResultInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sweepId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.StringFieldUpdateOperationsInput | string
   requestKey?: Prisma.StringFieldUpdateOperationsInput | string
+  planJson?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
+  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  waits?: Prisma.IntFieldUpdateOperationsInput | number
+  losses?: Prisma.IntFieldUpdateOperationsInput | number
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sentAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -731,71 +946,99 @@ export type JudgeRequestUncheckedUpdateManyWithoutResultInput = {
 export type JudgeRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   resultId?: boolean
+  sweepId?: boolean
   lane?: boolean
   requestKey?: boolean
+  planJson?: boolean
+  state?: boolean
+  outcome?: boolean
+  message?: boolean
+  tries?: boolean
+  waits?: boolean
+  losses?: boolean
+  generation?: boolean
   fence?: boolean
   claimedBy?: boolean
   leaseUntil?: boolean
   notBefore?: boolean
-  tries?: boolean
-  message?: boolean
+  queuedAt?: boolean
   createdAt?: boolean
-  sentAt?: boolean
-  doneAt?: boolean
+  finishedAt?: boolean
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["judgeRequest"]>
 
 export type JudgeRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   resultId?: boolean
+  sweepId?: boolean
   lane?: boolean
   requestKey?: boolean
+  planJson?: boolean
+  state?: boolean
+  outcome?: boolean
+  message?: boolean
+  tries?: boolean
+  waits?: boolean
+  losses?: boolean
+  generation?: boolean
   fence?: boolean
   claimedBy?: boolean
   leaseUntil?: boolean
   notBefore?: boolean
-  tries?: boolean
-  message?: boolean
+  queuedAt?: boolean
   createdAt?: boolean
-  sentAt?: boolean
-  doneAt?: boolean
+  finishedAt?: boolean
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["judgeRequest"]>
 
 export type JudgeRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   resultId?: boolean
+  sweepId?: boolean
   lane?: boolean
   requestKey?: boolean
+  planJson?: boolean
+  state?: boolean
+  outcome?: boolean
+  message?: boolean
+  tries?: boolean
+  waits?: boolean
+  losses?: boolean
+  generation?: boolean
   fence?: boolean
   claimedBy?: boolean
   leaseUntil?: boolean
   notBefore?: boolean
-  tries?: boolean
-  message?: boolean
+  queuedAt?: boolean
   createdAt?: boolean
-  sentAt?: boolean
-  doneAt?: boolean
+  finishedAt?: boolean
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["judgeRequest"]>
 
 export type JudgeRequestSelectScalar = {
   id?: boolean
   resultId?: boolean
+  sweepId?: boolean
   lane?: boolean
   requestKey?: boolean
+  planJson?: boolean
+  state?: boolean
+  outcome?: boolean
+  message?: boolean
+  tries?: boolean
+  waits?: boolean
+  losses?: boolean
+  generation?: boolean
   fence?: boolean
   claimedBy?: boolean
   leaseUntil?: boolean
   notBefore?: boolean
-  tries?: boolean
-  message?: boolean
+  queuedAt?: boolean
   createdAt?: boolean
-  sentAt?: boolean
-  doneAt?: boolean
+  finishedAt?: boolean
 }
 
-export type JudgeRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "lane" | "requestKey" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "tries" | "message" | "createdAt" | "sentAt" | "doneAt", ExtArgs["result"]["judgeRequest"]>
+export type JudgeRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "sweepId" | "lane" | "requestKey" | "planJson" | "state" | "outcome" | "message" | "tries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "createdAt" | "finishedAt", ExtArgs["result"]["judgeRequest"]>
 export type JudgeRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }
@@ -812,22 +1055,32 @@ export type $JudgeRequestPayload<ExtArgs extends runtime.Types.Extensions.Intern
     result: Prisma.$ResultPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
-    id: bigint
+    id: string
     resultId: string
+    /**
+     * Whose budget pays; null for a result that stands in no sweep.
+     */
+    sweepId: string | null
     lane: string
     /**
-     * Judge model, prompt, rubric and repeat: the same request is one row.
+     * Result, judge, prompt, rubric, round and repeat: the same request is one row.
      */
     requestKey: string
+    planJson: string
+    state: $Enums.TrialState
+    outcome: string | null
+    message: string | null
+    tries: number
+    waits: number
+    losses: number
+    generation: number
     fence: number
     claimedBy: string | null
     leaseUntil: Date | null
     notBefore: Date | null
-    tries: number
-    message: string | null
+    queuedAt: Date | null
     createdAt: Date
-    sentAt: Date | null
-    doneAt: Date | null
+    finishedAt: Date | null
   }, ExtArgs["result"]["judgeRequest"]>
   composites: {}
 }
@@ -1252,19 +1505,26 @@ export interface Prisma__JudgeRequestClient<T, Null = never, ExtArgs extends run
  * Fields of the JudgeRequest model
  */
 export interface JudgeRequestFieldRefs {
-  readonly id: Prisma.FieldRef<"JudgeRequest", 'BigInt'>
+  readonly id: Prisma.FieldRef<"JudgeRequest", 'String'>
   readonly resultId: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly sweepId: Prisma.FieldRef<"JudgeRequest", 'String'>
   readonly lane: Prisma.FieldRef<"JudgeRequest", 'String'>
   readonly requestKey: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly planJson: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly state: Prisma.FieldRef<"JudgeRequest", 'TrialState'>
+  readonly outcome: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly message: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly tries: Prisma.FieldRef<"JudgeRequest", 'Int'>
+  readonly waits: Prisma.FieldRef<"JudgeRequest", 'Int'>
+  readonly losses: Prisma.FieldRef<"JudgeRequest", 'Int'>
+  readonly generation: Prisma.FieldRef<"JudgeRequest", 'Int'>
   readonly fence: Prisma.FieldRef<"JudgeRequest", 'Int'>
   readonly claimedBy: Prisma.FieldRef<"JudgeRequest", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
   readonly notBefore: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
-  readonly tries: Prisma.FieldRef<"JudgeRequest", 'Int'>
-  readonly message: Prisma.FieldRef<"JudgeRequest", 'String'>
+  readonly queuedAt: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
-  readonly sentAt: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
-  readonly doneAt: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
+  readonly finishedAt: Prisma.FieldRef<"JudgeRequest", 'DateTime'>
 }
     
 

@@ -70,6 +70,8 @@ export type JudgementMinAggregateOutputType = {
   rubricVersion: string | null
   paramsJson: string | null
   inputHash: string | null
+  round: string | null
+  lateDuplicate: boolean | null
   repeat: number | null
   attempt: number | null
   requestJson: string | null
@@ -104,6 +106,8 @@ export type JudgementMaxAggregateOutputType = {
   rubricVersion: string | null
   paramsJson: string | null
   inputHash: string | null
+  round: string | null
+  lateDuplicate: boolean | null
   repeat: number | null
   attempt: number | null
   requestJson: string | null
@@ -138,6 +142,8 @@ export type JudgementCountAggregateOutputType = {
   rubricVersion: number
   paramsJson: number
   inputHash: number
+  round: number
+  lateDuplicate: number
   repeat: number
   attempt: number
   requestJson: number
@@ -196,6 +202,8 @@ export type JudgementMinAggregateInputType = {
   rubricVersion?: true
   paramsJson?: true
   inputHash?: true
+  round?: true
+  lateDuplicate?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -230,6 +238,8 @@ export type JudgementMaxAggregateInputType = {
   rubricVersion?: true
   paramsJson?: true
   inputHash?: true
+  round?: true
+  lateDuplicate?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -264,6 +274,8 @@ export type JudgementCountAggregateInputType = {
   rubricVersion?: true
   paramsJson?: true
   inputHash?: true
+  round?: true
+  lateDuplicate?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -385,6 +397,8 @@ export type JudgementGroupByOutputType = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round: string
+  lateDuplicate: boolean
   repeat: number
   attempt: number
   requestJson: string | null
@@ -442,6 +456,8 @@ export type JudgementWhereInput = {
   rubricVersion?: Prisma.StringFilter<"Judgement"> | string
   paramsJson?: Prisma.StringFilter<"Judgement"> | string
   inputHash?: Prisma.StringFilter<"Judgement"> | string
+  round?: Prisma.StringFilter<"Judgement"> | string
+  lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -477,6 +493,8 @@ export type JudgementOrderByWithRelationInput = {
   rubricVersion?: Prisma.SortOrder
   paramsJson?: Prisma.SortOrder
   inputHash?: Prisma.SortOrder
+  round?: Prisma.SortOrder
+  lateDuplicate?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -492,7 +510,7 @@ export type JudgementOrderByWithRelationInput = {
 
 export type JudgementWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  resultId_scoredBy_modelAsked_promptHash_rubricVersion_inputHash_repeat_attempt?: Prisma.JudgementResultIdScoredByModelAskedPromptHashRubricVersionInputHashRepeatAttemptCompoundUniqueInput
+  resultId_scoredBy_promptHash_inputHash_round?: Prisma.JudgementResultIdScoredByPromptHashInputHashRoundCompoundUniqueInput
   AND?: Prisma.JudgementWhereInput | Prisma.JudgementWhereInput[]
   OR?: Prisma.JudgementWhereInput[]
   NOT?: Prisma.JudgementWhereInput | Prisma.JudgementWhereInput[]
@@ -516,6 +534,8 @@ export type JudgementWhereUniqueInput = Prisma.AtLeast<{
   rubricVersion?: Prisma.StringFilter<"Judgement"> | string
   paramsJson?: Prisma.StringFilter<"Judgement"> | string
   inputHash?: Prisma.StringFilter<"Judgement"> | string
+  round?: Prisma.StringFilter<"Judgement"> | string
+  lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -527,7 +547,7 @@ export type JudgementWhereUniqueInput = Prisma.AtLeast<{
   httpMs?: Prisma.IntNullableFilter<"Judgement"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Judgement"> | Date | string
   result?: Prisma.XOR<Prisma.ResultScalarRelationFilter, Prisma.ResultWhereInput>
-}, "id" | "resultId_scoredBy_modelAsked_promptHash_rubricVersion_inputHash_repeat_attempt">
+}, "id" | "resultId_scoredBy_promptHash_inputHash_round">
 
 export type JudgementOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -551,6 +571,8 @@ export type JudgementOrderByWithAggregationInput = {
   rubricVersion?: Prisma.SortOrder
   paramsJson?: Prisma.SortOrder
   inputHash?: Prisma.SortOrder
+  round?: Prisma.SortOrder
+  lateDuplicate?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -593,6 +615,8 @@ export type JudgementScalarWhereWithAggregatesInput = {
   rubricVersion?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
   paramsJson?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
   inputHash?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
+  round?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
+  lateDuplicate?: Prisma.BoolWithAggregatesFilter<"Judgement"> | boolean
   repeat?: Prisma.IntWithAggregatesFilter<"Judgement"> | number
   attempt?: Prisma.IntWithAggregatesFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
@@ -626,6 +650,8 @@ export type JudgementCreateInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -661,6 +687,8 @@ export type JudgementUncheckedCreateInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -694,6 +722,8 @@ export type JudgementUpdateInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -729,6 +759,8 @@ export type JudgementUncheckedUpdateInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -763,6 +795,8 @@ export type JudgementCreateManyInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -796,6 +830,8 @@ export type JudgementUpdateManyMutationInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -830,6 +866,8 @@ export type JudgementUncheckedUpdateManyInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -852,15 +890,12 @@ export type JudgementOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type JudgementResultIdScoredByModelAskedPromptHashRubricVersionInputHashRepeatAttemptCompoundUniqueInput = {
+export type JudgementResultIdScoredByPromptHashInputHashRoundCompoundUniqueInput = {
   resultId: string
   scoredBy: string
-  modelAsked: string
   promptHash: string
-  rubricVersion: string
   inputHash: string
-  repeat: number
-  attempt: number
+  round: string
 }
 
 export type JudgementCountOrderByAggregateInput = {
@@ -885,6 +920,8 @@ export type JudgementCountOrderByAggregateInput = {
   rubricVersion?: Prisma.SortOrder
   paramsJson?: Prisma.SortOrder
   inputHash?: Prisma.SortOrder
+  round?: Prisma.SortOrder
+  lateDuplicate?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -930,6 +967,8 @@ export type JudgementMaxOrderByAggregateInput = {
   rubricVersion?: Prisma.SortOrder
   paramsJson?: Prisma.SortOrder
   inputHash?: Prisma.SortOrder
+  round?: Prisma.SortOrder
+  lateDuplicate?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -964,6 +1003,8 @@ export type JudgementMinOrderByAggregateInput = {
   rubricVersion?: Prisma.SortOrder
   paramsJson?: Prisma.SortOrder
   inputHash?: Prisma.SortOrder
+  round?: Prisma.SortOrder
+  lateDuplicate?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -1050,6 +1091,8 @@ export type JudgementCreateWithoutResultInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1083,6 +1126,8 @@ export type JudgementUncheckedCreateWithoutResultInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1146,6 +1191,8 @@ export type JudgementScalarWhereInput = {
   rubricVersion?: Prisma.StringFilter<"Judgement"> | string
   paramsJson?: Prisma.StringFilter<"Judgement"> | string
   inputHash?: Prisma.StringFilter<"Judgement"> | string
+  round?: Prisma.StringFilter<"Judgement"> | string
+  lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -1179,6 +1226,8 @@ export type JudgementCreateManyResultInput = {
   rubricVersion: string
   paramsJson: string
   inputHash: string
+  round?: string
+  lateDuplicate?: boolean
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1212,6 +1261,8 @@ export type JudgementUpdateWithoutResultInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1245,6 +1296,8 @@ export type JudgementUncheckedUpdateWithoutResultInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1278,6 +1331,8 @@ export type JudgementUncheckedUpdateManyWithoutResultInput = {
   rubricVersion?: Prisma.StringFieldUpdateOperationsInput | string
   paramsJson?: Prisma.StringFieldUpdateOperationsInput | string
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
+  round?: Prisma.StringFieldUpdateOperationsInput | string
+  lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1314,6 +1369,8 @@ export type JudgementSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   rubricVersion?: boolean
   paramsJson?: boolean
   inputHash?: boolean
+  round?: boolean
+  lateDuplicate?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1349,6 +1406,8 @@ export type JudgementSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   rubricVersion?: boolean
   paramsJson?: boolean
   inputHash?: boolean
+  round?: boolean
+  lateDuplicate?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1384,6 +1443,8 @@ export type JudgementSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   rubricVersion?: boolean
   paramsJson?: boolean
   inputHash?: boolean
+  round?: boolean
+  lateDuplicate?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1419,6 +1480,8 @@ export type JudgementSelectScalar = {
   rubricVersion?: boolean
   paramsJson?: boolean
   inputHash?: boolean
+  round?: boolean
+  lateDuplicate?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1431,7 +1494,7 @@ export type JudgementSelectScalar = {
   createdAt?: boolean
 }
 
-export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "repeat" | "attempt" | "requestJson" | "rawBody" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
+export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "round" | "lateDuplicate" | "repeat" | "attempt" | "requestJson" | "rawBody" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
 export type JudgementInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }
@@ -1477,7 +1540,18 @@ export type $JudgementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     promptHash: string
     rubricVersion: string
     paramsJson: string
+    /**
+     * Of the judge's copy of what it was given.
+     */
     inputHash: string
+    /**
+     * Why it was asked: first, repeat, second, third, dryRun.
+     */
+    round: string
+    /**
+     * The writer had lost its claim: kept, its cost counted, in no consensus.
+     */
+    lateDuplicate: boolean
     /**
      * Which of the repeats, and which call of it.
      */
@@ -1936,6 +2010,8 @@ export interface JudgementFieldRefs {
   readonly rubricVersion: Prisma.FieldRef<"Judgement", 'String'>
   readonly paramsJson: Prisma.FieldRef<"Judgement", 'String'>
   readonly inputHash: Prisma.FieldRef<"Judgement", 'String'>
+  readonly round: Prisma.FieldRef<"Judgement", 'String'>
+  readonly lateDuplicate: Prisma.FieldRef<"Judgement", 'Boolean'>
   readonly repeat: Prisma.FieldRef<"Judgement", 'Int'>
   readonly attempt: Prisma.FieldRef<"Judgement", 'Int'>
   readonly requestJson: Prisma.FieldRef<"Judgement", 'String'>

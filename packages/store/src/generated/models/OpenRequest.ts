@@ -41,7 +41,7 @@ export type OpenRequestSumAggregateOutputType = {
 }
 
 export type OpenRequestMinAggregateOutputType = {
-  trialId: string | null
+  subjectId: string | null
   fence: number | null
   turn: number | null
   tryNumber: number | null
@@ -52,7 +52,7 @@ export type OpenRequestMinAggregateOutputType = {
 }
 
 export type OpenRequestMaxAggregateOutputType = {
-  trialId: string | null
+  subjectId: string | null
   fence: number | null
   turn: number | null
   tryNumber: number | null
@@ -63,7 +63,7 @@ export type OpenRequestMaxAggregateOutputType = {
 }
 
 export type OpenRequestCountAggregateOutputType = {
-  trialId: number
+  subjectId: number
   fence: number
   turn: number
   tryNumber: number
@@ -90,7 +90,7 @@ export type OpenRequestSumAggregateInputType = {
 }
 
 export type OpenRequestMinAggregateInputType = {
-  trialId?: true
+  subjectId?: true
   fence?: true
   turn?: true
   tryNumber?: true
@@ -101,7 +101,7 @@ export type OpenRequestMinAggregateInputType = {
 }
 
 export type OpenRequestMaxAggregateInputType = {
-  trialId?: true
+  subjectId?: true
   fence?: true
   turn?: true
   tryNumber?: true
@@ -112,7 +112,7 @@ export type OpenRequestMaxAggregateInputType = {
 }
 
 export type OpenRequestCountAggregateInputType = {
-  trialId?: true
+  subjectId?: true
   fence?: true
   turn?: true
   tryNumber?: true
@@ -210,7 +210,7 @@ export type OpenRequestGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inte
 }
 
 export type OpenRequestGroupByOutputType = {
-  trialId: string
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
@@ -244,7 +244,7 @@ export type OpenRequestWhereInput = {
   AND?: Prisma.OpenRequestWhereInput | Prisma.OpenRequestWhereInput[]
   OR?: Prisma.OpenRequestWhereInput[]
   NOT?: Prisma.OpenRequestWhereInput | Prisma.OpenRequestWhereInput[]
-  trialId?: Prisma.UuidFilter<"OpenRequest"> | string
+  subjectId?: Prisma.UuidFilter<"OpenRequest"> | string
   fence?: Prisma.IntFilter<"OpenRequest"> | number
   turn?: Prisma.IntFilter<"OpenRequest"> | number
   tryNumber?: Prisma.IntFilter<"OpenRequest"> | number
@@ -252,12 +252,11 @@ export type OpenRequestWhereInput = {
   workerId?: Prisma.StringFilter<"OpenRequest"> | string
   boundUsd?: Prisma.DecimalNullableFilter<"OpenRequest"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Prisma.DateTimeFilter<"OpenRequest"> | Date | string
-  trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
   sweep?: Prisma.XOR<Prisma.SweepScalarRelationFilter, Prisma.SweepWhereInput>
 }
 
 export type OpenRequestOrderByWithRelationInput = {
-  trialId?: Prisma.SortOrder
+  subjectId?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
@@ -265,16 +264,15 @@ export type OpenRequestOrderByWithRelationInput = {
   workerId?: Prisma.SortOrder
   boundUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   openedAt?: Prisma.SortOrder
-  trial?: Prisma.TrialOrderByWithRelationInput
   sweep?: Prisma.SweepOrderByWithRelationInput
 }
 
 export type OpenRequestWhereUniqueInput = Prisma.AtLeast<{
-  trialId_fence_turn_tryNumber?: Prisma.OpenRequestTrialIdFenceTurnTryNumberCompoundUniqueInput
+  subjectId_fence_turn_tryNumber?: Prisma.OpenRequestSubjectIdFenceTurnTryNumberCompoundUniqueInput
   AND?: Prisma.OpenRequestWhereInput | Prisma.OpenRequestWhereInput[]
   OR?: Prisma.OpenRequestWhereInput[]
   NOT?: Prisma.OpenRequestWhereInput | Prisma.OpenRequestWhereInput[]
-  trialId?: Prisma.UuidFilter<"OpenRequest"> | string
+  subjectId?: Prisma.UuidFilter<"OpenRequest"> | string
   fence?: Prisma.IntFilter<"OpenRequest"> | number
   turn?: Prisma.IntFilter<"OpenRequest"> | number
   tryNumber?: Prisma.IntFilter<"OpenRequest"> | number
@@ -282,12 +280,11 @@ export type OpenRequestWhereUniqueInput = Prisma.AtLeast<{
   workerId?: Prisma.StringFilter<"OpenRequest"> | string
   boundUsd?: Prisma.DecimalNullableFilter<"OpenRequest"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Prisma.DateTimeFilter<"OpenRequest"> | Date | string
-  trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
   sweep?: Prisma.XOR<Prisma.SweepScalarRelationFilter, Prisma.SweepWhereInput>
-}, "trialId_fence_turn_tryNumber">
+}, "subjectId_fence_turn_tryNumber">
 
 export type OpenRequestOrderByWithAggregationInput = {
-  trialId?: Prisma.SortOrder
+  subjectId?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
@@ -306,7 +303,7 @@ export type OpenRequestScalarWhereWithAggregatesInput = {
   AND?: Prisma.OpenRequestScalarWhereWithAggregatesInput | Prisma.OpenRequestScalarWhereWithAggregatesInput[]
   OR?: Prisma.OpenRequestScalarWhereWithAggregatesInput[]
   NOT?: Prisma.OpenRequestScalarWhereWithAggregatesInput | Prisma.OpenRequestScalarWhereWithAggregatesInput[]
-  trialId?: Prisma.UuidWithAggregatesFilter<"OpenRequest"> | string
+  subjectId?: Prisma.UuidWithAggregatesFilter<"OpenRequest"> | string
   fence?: Prisma.IntWithAggregatesFilter<"OpenRequest"> | number
   turn?: Prisma.IntWithAggregatesFilter<"OpenRequest"> | number
   tryNumber?: Prisma.IntWithAggregatesFilter<"OpenRequest"> | number
@@ -317,18 +314,18 @@ export type OpenRequestScalarWhereWithAggregatesInput = {
 }
 
 export type OpenRequestCreateInput = {
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
   workerId: string
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Date | string
-  trial: Prisma.TrialCreateNestedOneWithoutOpenRequestsInput
   sweep: Prisma.SweepCreateNestedOneWithoutOpenRequestsInput
 }
 
 export type OpenRequestUncheckedCreateInput = {
-  trialId: string
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
@@ -339,18 +336,18 @@ export type OpenRequestUncheckedCreateInput = {
 }
 
 export type OpenRequestUpdateInput = {
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  trial?: Prisma.TrialUpdateOneRequiredWithoutOpenRequestsNestedInput
   sweep?: Prisma.SweepUpdateOneRequiredWithoutOpenRequestsNestedInput
 }
 
 export type OpenRequestUncheckedUpdateInput = {
-  trialId?: Prisma.StringFieldUpdateOperationsInput | string
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
@@ -361,7 +358,7 @@ export type OpenRequestUncheckedUpdateInput = {
 }
 
 export type OpenRequestCreateManyInput = {
-  trialId: string
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
@@ -372,6 +369,7 @@ export type OpenRequestCreateManyInput = {
 }
 
 export type OpenRequestUpdateManyMutationInput = {
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
@@ -381,7 +379,7 @@ export type OpenRequestUpdateManyMutationInput = {
 }
 
 export type OpenRequestUncheckedUpdateManyInput = {
-  trialId?: Prisma.StringFieldUpdateOperationsInput | string
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
@@ -401,15 +399,15 @@ export type OpenRequestOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type OpenRequestTrialIdFenceTurnTryNumberCompoundUniqueInput = {
-  trialId: string
+export type OpenRequestSubjectIdFenceTurnTryNumberCompoundUniqueInput = {
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
 }
 
 export type OpenRequestCountOrderByAggregateInput = {
-  trialId?: Prisma.SortOrder
+  subjectId?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
@@ -427,7 +425,7 @@ export type OpenRequestAvgOrderByAggregateInput = {
 }
 
 export type OpenRequestMaxOrderByAggregateInput = {
-  trialId?: Prisma.SortOrder
+  subjectId?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
@@ -438,7 +436,7 @@ export type OpenRequestMaxOrderByAggregateInput = {
 }
 
 export type OpenRequestMinOrderByAggregateInput = {
-  trialId?: Prisma.SortOrder
+  subjectId?: Prisma.SortOrder
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
@@ -497,60 +495,18 @@ export type OpenRequestUncheckedUpdateManyWithoutSweepNestedInput = {
   deleteMany?: Prisma.OpenRequestScalarWhereInput | Prisma.OpenRequestScalarWhereInput[]
 }
 
-export type OpenRequestCreateNestedManyWithoutTrialInput = {
-  create?: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput> | Prisma.OpenRequestCreateWithoutTrialInput[] | Prisma.OpenRequestUncheckedCreateWithoutTrialInput[]
-  connectOrCreate?: Prisma.OpenRequestCreateOrConnectWithoutTrialInput | Prisma.OpenRequestCreateOrConnectWithoutTrialInput[]
-  createMany?: Prisma.OpenRequestCreateManyTrialInputEnvelope
-  connect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-}
-
-export type OpenRequestUncheckedCreateNestedManyWithoutTrialInput = {
-  create?: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput> | Prisma.OpenRequestCreateWithoutTrialInput[] | Prisma.OpenRequestUncheckedCreateWithoutTrialInput[]
-  connectOrCreate?: Prisma.OpenRequestCreateOrConnectWithoutTrialInput | Prisma.OpenRequestCreateOrConnectWithoutTrialInput[]
-  createMany?: Prisma.OpenRequestCreateManyTrialInputEnvelope
-  connect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-}
-
-export type OpenRequestUpdateManyWithoutTrialNestedInput = {
-  create?: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput> | Prisma.OpenRequestCreateWithoutTrialInput[] | Prisma.OpenRequestUncheckedCreateWithoutTrialInput[]
-  connectOrCreate?: Prisma.OpenRequestCreateOrConnectWithoutTrialInput | Prisma.OpenRequestCreateOrConnectWithoutTrialInput[]
-  upsert?: Prisma.OpenRequestUpsertWithWhereUniqueWithoutTrialInput | Prisma.OpenRequestUpsertWithWhereUniqueWithoutTrialInput[]
-  createMany?: Prisma.OpenRequestCreateManyTrialInputEnvelope
-  set?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  disconnect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  delete?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  connect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  update?: Prisma.OpenRequestUpdateWithWhereUniqueWithoutTrialInput | Prisma.OpenRequestUpdateWithWhereUniqueWithoutTrialInput[]
-  updateMany?: Prisma.OpenRequestUpdateManyWithWhereWithoutTrialInput | Prisma.OpenRequestUpdateManyWithWhereWithoutTrialInput[]
-  deleteMany?: Prisma.OpenRequestScalarWhereInput | Prisma.OpenRequestScalarWhereInput[]
-}
-
-export type OpenRequestUncheckedUpdateManyWithoutTrialNestedInput = {
-  create?: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput> | Prisma.OpenRequestCreateWithoutTrialInput[] | Prisma.OpenRequestUncheckedCreateWithoutTrialInput[]
-  connectOrCreate?: Prisma.OpenRequestCreateOrConnectWithoutTrialInput | Prisma.OpenRequestCreateOrConnectWithoutTrialInput[]
-  upsert?: Prisma.OpenRequestUpsertWithWhereUniqueWithoutTrialInput | Prisma.OpenRequestUpsertWithWhereUniqueWithoutTrialInput[]
-  createMany?: Prisma.OpenRequestCreateManyTrialInputEnvelope
-  set?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  disconnect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  delete?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  connect?: Prisma.OpenRequestWhereUniqueInput | Prisma.OpenRequestWhereUniqueInput[]
-  update?: Prisma.OpenRequestUpdateWithWhereUniqueWithoutTrialInput | Prisma.OpenRequestUpdateWithWhereUniqueWithoutTrialInput[]
-  updateMany?: Prisma.OpenRequestUpdateManyWithWhereWithoutTrialInput | Prisma.OpenRequestUpdateManyWithWhereWithoutTrialInput[]
-  deleteMany?: Prisma.OpenRequestScalarWhereInput | Prisma.OpenRequestScalarWhereInput[]
-}
-
 export type OpenRequestCreateWithoutSweepInput = {
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
   workerId: string
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Date | string
-  trial: Prisma.TrialCreateNestedOneWithoutOpenRequestsInput
 }
 
 export type OpenRequestUncheckedCreateWithoutSweepInput = {
-  trialId: string
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
@@ -589,7 +545,7 @@ export type OpenRequestScalarWhereInput = {
   AND?: Prisma.OpenRequestScalarWhereInput | Prisma.OpenRequestScalarWhereInput[]
   OR?: Prisma.OpenRequestScalarWhereInput[]
   NOT?: Prisma.OpenRequestScalarWhereInput | Prisma.OpenRequestScalarWhereInput[]
-  trialId?: Prisma.UuidFilter<"OpenRequest"> | string
+  subjectId?: Prisma.UuidFilter<"OpenRequest"> | string
   fence?: Prisma.IntFilter<"OpenRequest"> | number
   turn?: Prisma.IntFilter<"OpenRequest"> | number
   tryNumber?: Prisma.IntFilter<"OpenRequest"> | number
@@ -599,54 +555,8 @@ export type OpenRequestScalarWhereInput = {
   openedAt?: Prisma.DateTimeFilter<"OpenRequest"> | Date | string
 }
 
-export type OpenRequestCreateWithoutTrialInput = {
-  fence: number
-  turn: number
-  tryNumber: number
-  workerId: string
-  boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Date | string
-  sweep: Prisma.SweepCreateNestedOneWithoutOpenRequestsInput
-}
-
-export type OpenRequestUncheckedCreateWithoutTrialInput = {
-  fence: number
-  turn: number
-  tryNumber: number
-  sweepId: string
-  workerId: string
-  boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Date | string
-}
-
-export type OpenRequestCreateOrConnectWithoutTrialInput = {
-  where: Prisma.OpenRequestWhereUniqueInput
-  create: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput>
-}
-
-export type OpenRequestCreateManyTrialInputEnvelope = {
-  data: Prisma.OpenRequestCreateManyTrialInput | Prisma.OpenRequestCreateManyTrialInput[]
-  skipDuplicates?: boolean
-}
-
-export type OpenRequestUpsertWithWhereUniqueWithoutTrialInput = {
-  where: Prisma.OpenRequestWhereUniqueInput
-  update: Prisma.XOR<Prisma.OpenRequestUpdateWithoutTrialInput, Prisma.OpenRequestUncheckedUpdateWithoutTrialInput>
-  create: Prisma.XOR<Prisma.OpenRequestCreateWithoutTrialInput, Prisma.OpenRequestUncheckedCreateWithoutTrialInput>
-}
-
-export type OpenRequestUpdateWithWhereUniqueWithoutTrialInput = {
-  where: Prisma.OpenRequestWhereUniqueInput
-  data: Prisma.XOR<Prisma.OpenRequestUpdateWithoutTrialInput, Prisma.OpenRequestUncheckedUpdateWithoutTrialInput>
-}
-
-export type OpenRequestUpdateManyWithWhereWithoutTrialInput = {
-  where: Prisma.OpenRequestScalarWhereInput
-  data: Prisma.XOR<Prisma.OpenRequestUpdateManyMutationInput, Prisma.OpenRequestUncheckedUpdateManyWithoutTrialInput>
-}
-
 export type OpenRequestCreateManySweepInput = {
-  trialId: string
+  subjectId: string
   fence: number
   turn: number
   tryNumber: number
@@ -656,17 +566,17 @@ export type OpenRequestCreateManySweepInput = {
 }
 
 export type OpenRequestUpdateWithoutSweepInput = {
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  trial?: Prisma.TrialUpdateOneRequiredWithoutOpenRequestsNestedInput
 }
 
 export type OpenRequestUncheckedUpdateWithoutSweepInput = {
-  trialId?: Prisma.StringFieldUpdateOperationsInput | string
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
@@ -676,50 +586,10 @@ export type OpenRequestUncheckedUpdateWithoutSweepInput = {
 }
 
 export type OpenRequestUncheckedUpdateManyWithoutSweepInput = {
-  trialId?: Prisma.StringFieldUpdateOperationsInput | string
+  subjectId?: Prisma.StringFieldUpdateOperationsInput | string
   fence?: Prisma.IntFieldUpdateOperationsInput | number
   turn?: Prisma.IntFieldUpdateOperationsInput | number
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  workerId?: Prisma.StringFieldUpdateOperationsInput | string
-  boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type OpenRequestCreateManyTrialInput = {
-  fence: number
-  turn: number
-  tryNumber: number
-  sweepId: string
-  workerId: string
-  boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Date | string
-}
-
-export type OpenRequestUpdateWithoutTrialInput = {
-  fence?: Prisma.IntFieldUpdateOperationsInput | number
-  turn?: Prisma.IntFieldUpdateOperationsInput | number
-  tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  workerId?: Prisma.StringFieldUpdateOperationsInput | string
-  boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sweep?: Prisma.SweepUpdateOneRequiredWithoutOpenRequestsNestedInput
-}
-
-export type OpenRequestUncheckedUpdateWithoutTrialInput = {
-  fence?: Prisma.IntFieldUpdateOperationsInput | number
-  turn?: Prisma.IntFieldUpdateOperationsInput | number
-  tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  sweepId?: Prisma.StringFieldUpdateOperationsInput | string
-  workerId?: Prisma.StringFieldUpdateOperationsInput | string
-  boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type OpenRequestUncheckedUpdateManyWithoutTrialInput = {
-  fence?: Prisma.IntFieldUpdateOperationsInput | number
-  turn?: Prisma.IntFieldUpdateOperationsInput | number
-  tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  sweepId?: Prisma.StringFieldUpdateOperationsInput | string
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   openedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -728,7 +598,7 @@ export type OpenRequestUncheckedUpdateManyWithoutTrialInput = {
 
 
 export type OpenRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  trialId?: boolean
+  subjectId?: boolean
   fence?: boolean
   turn?: boolean
   tryNumber?: boolean
@@ -736,12 +606,11 @@ export type OpenRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   workerId?: boolean
   boundUsd?: boolean
   openedAt?: boolean
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["openRequest"]>
 
 export type OpenRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  trialId?: boolean
+  subjectId?: boolean
   fence?: boolean
   turn?: boolean
   tryNumber?: boolean
@@ -749,12 +618,11 @@ export type OpenRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   workerId?: boolean
   boundUsd?: boolean
   openedAt?: boolean
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["openRequest"]>
 
 export type OpenRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
-  trialId?: boolean
+  subjectId?: boolean
   fence?: boolean
   turn?: boolean
   tryNumber?: boolean
@@ -762,12 +630,11 @@ export type OpenRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   workerId?: boolean
   boundUsd?: boolean
   openedAt?: boolean
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["openRequest"]>
 
 export type OpenRequestSelectScalar = {
-  trialId?: boolean
+  subjectId?: boolean
   fence?: boolean
   turn?: boolean
   tryNumber?: boolean
@@ -777,28 +644,27 @@ export type OpenRequestSelectScalar = {
   openedAt?: boolean
 }
 
-export type OpenRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"trialId" | "fence" | "turn" | "tryNumber" | "sweepId" | "workerId" | "boundUsd" | "openedAt", ExtArgs["result"]["openRequest"]>
+export type OpenRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subjectId" | "fence" | "turn" | "tryNumber" | "sweepId" | "workerId" | "boundUsd" | "openedAt", ExtArgs["result"]["openRequest"]>
 export type OpenRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }
 export type OpenRequestIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }
 export type OpenRequestIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
 }
 
 export type $OpenRequestPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OpenRequest"
   objects: {
-    trial: Prisma.$TrialPayload<ExtArgs>
     sweep: Prisma.$SweepPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
-    trialId: string
+    /**
+     * The trial, or the request to a judge.
+     */
+    subjectId: string
     fence: number
     turn: number
     tryNumber: number
@@ -892,8 +758,8 @@ export interface OpenRequestDelegate<ExtArgs extends runtime.Types.Extensions.In
    * // Get first 10 OpenRequests
    * const openRequests = await prisma.openRequest.findMany({ take: 10 })
    * 
-   * // Only select the `trialId`
-   * const openRequestWithTrialIdOnly = await prisma.openRequest.findMany({ select: { trialId: true } })
+   * // Only select the `subjectId`
+   * const openRequestWithSubjectIdOnly = await prisma.openRequest.findMany({ select: { subjectId: true } })
    * 
    */
   findMany<T extends OpenRequestFindManyArgs>(args?: Prisma.SelectSubset<T, OpenRequestFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -937,9 +803,9 @@ export interface OpenRequestDelegate<ExtArgs extends runtime.Types.Extensions.In
    *   ]
    * })
    * 
-   * // Create many OpenRequests and only return the `trialId`
-   * const openRequestWithTrialIdOnly = await prisma.openRequest.createManyAndReturn({
-   *   select: { trialId: true },
+   * // Create many OpenRequests and only return the `subjectId`
+   * const openRequestWithSubjectIdOnly = await prisma.openRequest.createManyAndReturn({
+   *   select: { subjectId: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -1028,9 +894,9 @@ export interface OpenRequestDelegate<ExtArgs extends runtime.Types.Extensions.In
    *   ]
    * })
    * 
-   * // Update zero or more OpenRequests and only return the `trialId`
-   * const openRequestWithTrialIdOnly = await prisma.openRequest.updateManyAndReturn({
-   *   select: { trialId: true },
+   * // Update zero or more OpenRequests and only return the `subjectId`
+   * const openRequestWithSubjectIdOnly = await prisma.openRequest.updateManyAndReturn({
+   *   select: { subjectId: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -1203,7 +1069,6 @@ readonly fields: OpenRequestFieldRefs;
  */
 export interface Prisma__OpenRequestClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  trial<T extends Prisma.TrialDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TrialDefaultArgs<ExtArgs>>): Prisma.Prisma__TrialClient<runtime.Types.Result.GetResult<Prisma.$TrialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   sweep<T extends Prisma.SweepDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SweepDefaultArgs<ExtArgs>>): Prisma.Prisma__SweepClient<runtime.Types.Result.GetResult<Prisma.$SweepPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1234,7 +1099,7 @@ export interface Prisma__OpenRequestClient<T, Null = never, ExtArgs extends runt
  * Fields of the OpenRequest model
  */
 export interface OpenRequestFieldRefs {
-  readonly trialId: Prisma.FieldRef<"OpenRequest", 'String'>
+  readonly subjectId: Prisma.FieldRef<"OpenRequest", 'String'>
   readonly fence: Prisma.FieldRef<"OpenRequest", 'Int'>
   readonly turn: Prisma.FieldRef<"OpenRequest", 'Int'>
   readonly tryNumber: Prisma.FieldRef<"OpenRequest", 'Int'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Result
- * A response to be judged. The submitter is never shown to a judge.
+ * A response to be judged: a trial's conversation, or a text of its own. The submitter is never shown to a judge.
  */
 export type ResultModel = runtime.Types.Result.DefaultSelection<Prisma.$ResultPayload>
 
@@ -155,9 +155,9 @@ export type ResultGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 
 export type ResultGroupByOutputType = {
   id: string
-  scenarioId: string
+  scenarioId: string | null
   trialId: string | null
-  response: string
+  response: string | null
   submitter: string | null
   createdAt: Date
   _count: ResultCountAggregateOutputType | null
@@ -185,12 +185,12 @@ export type ResultWhereInput = {
   OR?: Prisma.ResultWhereInput[]
   NOT?: Prisma.ResultWhereInput | Prisma.ResultWhereInput[]
   id?: Prisma.UuidFilter<"Result"> | string
-  scenarioId?: Prisma.UuidFilter<"Result"> | string
+  scenarioId?: Prisma.UuidNullableFilter<"Result"> | string | null
   trialId?: Prisma.UuidNullableFilter<"Result"> | string | null
-  response?: Prisma.StringFilter<"Result"> | string
+  response?: Prisma.StringNullableFilter<"Result"> | string | null
   submitter?: Prisma.StringNullableFilter<"Result"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Result"> | Date | string
-  scenario?: Prisma.XOR<Prisma.ScenarioScalarRelationFilter, Prisma.ScenarioWhereInput>
+  scenario?: Prisma.XOR<Prisma.ScenarioNullableScalarRelationFilter, Prisma.ScenarioWhereInput> | null
   trial?: Prisma.XOR<Prisma.TrialNullableScalarRelationFilter, Prisma.TrialWhereInput> | null
   judgements?: Prisma.JudgementListRelationFilter
   requests?: Prisma.JudgeRequestListRelationFilter
@@ -198,9 +198,9 @@ export type ResultWhereInput = {
 
 export type ResultOrderByWithRelationInput = {
   id?: Prisma.SortOrder
-  scenarioId?: Prisma.SortOrder
+  scenarioId?: Prisma.SortOrderInput | Prisma.SortOrder
   trialId?: Prisma.SortOrderInput | Prisma.SortOrder
-  response?: Prisma.SortOrder
+  response?: Prisma.SortOrderInput | Prisma.SortOrder
   submitter?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   scenario?: Prisma.ScenarioOrderByWithRelationInput
@@ -211,26 +211,25 @@ export type ResultOrderByWithRelationInput = {
 
 export type ResultWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  trialId_scenarioId?: Prisma.ResultTrialIdScenarioIdCompoundUniqueInput
+  trialId?: string
   AND?: Prisma.ResultWhereInput | Prisma.ResultWhereInput[]
   OR?: Prisma.ResultWhereInput[]
   NOT?: Prisma.ResultWhereInput | Prisma.ResultWhereInput[]
-  scenarioId?: Prisma.UuidFilter<"Result"> | string
-  trialId?: Prisma.UuidNullableFilter<"Result"> | string | null
-  response?: Prisma.StringFilter<"Result"> | string
+  scenarioId?: Prisma.UuidNullableFilter<"Result"> | string | null
+  response?: Prisma.StringNullableFilter<"Result"> | string | null
   submitter?: Prisma.StringNullableFilter<"Result"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Result"> | Date | string
-  scenario?: Prisma.XOR<Prisma.ScenarioScalarRelationFilter, Prisma.ScenarioWhereInput>
+  scenario?: Prisma.XOR<Prisma.ScenarioNullableScalarRelationFilter, Prisma.ScenarioWhereInput> | null
   trial?: Prisma.XOR<Prisma.TrialNullableScalarRelationFilter, Prisma.TrialWhereInput> | null
   judgements?: Prisma.JudgementListRelationFilter
   requests?: Prisma.JudgeRequestListRelationFilter
-}, "id" | "trialId_scenarioId">
+}, "id" | "trialId">
 
 export type ResultOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
-  scenarioId?: Prisma.SortOrder
+  scenarioId?: Prisma.SortOrderInput | Prisma.SortOrder
   trialId?: Prisma.SortOrderInput | Prisma.SortOrder
-  response?: Prisma.SortOrder
+  response?: Prisma.SortOrderInput | Prisma.SortOrder
   submitter?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ResultCountOrderByAggregateInput
@@ -243,19 +242,19 @@ export type ResultScalarWhereWithAggregatesInput = {
   OR?: Prisma.ResultScalarWhereWithAggregatesInput[]
   NOT?: Prisma.ResultScalarWhereWithAggregatesInput | Prisma.ResultScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Result"> | string
-  scenarioId?: Prisma.UuidWithAggregatesFilter<"Result"> | string
+  scenarioId?: Prisma.UuidNullableWithAggregatesFilter<"Result"> | string | null
   trialId?: Prisma.UuidNullableWithAggregatesFilter<"Result"> | string | null
-  response?: Prisma.StringWithAggregatesFilter<"Result"> | string
+  response?: Prisma.StringNullableWithAggregatesFilter<"Result"> | string | null
   submitter?: Prisma.StringNullableWithAggregatesFilter<"Result"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Result"> | Date | string
 }
 
 export type ResultCreateInput = {
   id?: string
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
-  scenario: Prisma.ScenarioCreateNestedOneWithoutResultsInput
+  scenario?: Prisma.ScenarioCreateNestedOneWithoutResultsInput
   trial?: Prisma.TrialCreateNestedOneWithoutResultsInput
   judgements?: Prisma.JudgementCreateNestedManyWithoutResultInput
   requests?: Prisma.JudgeRequestCreateNestedManyWithoutResultInput
@@ -263,9 +262,9 @@ export type ResultCreateInput = {
 
 export type ResultUncheckedCreateInput = {
   id?: string
-  scenarioId: string
+  scenarioId?: string | null
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   judgements?: Prisma.JudgementUncheckedCreateNestedManyWithoutResultInput
@@ -274,10 +273,10 @@ export type ResultUncheckedCreateInput = {
 
 export type ResultUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  scenario?: Prisma.ScenarioUpdateOneRequiredWithoutResultsNestedInput
+  scenario?: Prisma.ScenarioUpdateOneWithoutResultsNestedInput
   trial?: Prisma.TrialUpdateOneWithoutResultsNestedInput
   judgements?: Prisma.JudgementUpdateManyWithoutResultNestedInput
   requests?: Prisma.JudgeRequestUpdateManyWithoutResultNestedInput
@@ -285,9 +284,9 @@ export type ResultUpdateInput = {
 
 export type ResultUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   judgements?: Prisma.JudgementUncheckedUpdateManyWithoutResultNestedInput
@@ -296,25 +295,25 @@ export type ResultUncheckedUpdateInput = {
 
 export type ResultCreateManyInput = {
   id?: string
-  scenarioId: string
+  scenarioId?: string | null
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
 }
 
 export type ResultUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ResultUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -327,11 +326,6 @@ export type ResultListRelationFilter = {
 
 export type ResultOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
-}
-
-export type ResultTrialIdScenarioIdCompoundUniqueInput = {
-  trialId: string
-  scenarioId: string
 }
 
 export type ResultCountOrderByAggregateInput = {
@@ -480,18 +474,18 @@ export type ResultUpdateOneRequiredWithoutRequestsNestedInput = {
 
 export type ResultCreateWithoutTrialInput = {
   id?: string
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
-  scenario: Prisma.ScenarioCreateNestedOneWithoutResultsInput
+  scenario?: Prisma.ScenarioCreateNestedOneWithoutResultsInput
   judgements?: Prisma.JudgementCreateNestedManyWithoutResultInput
   requests?: Prisma.JudgeRequestCreateNestedManyWithoutResultInput
 }
 
 export type ResultUncheckedCreateWithoutTrialInput = {
   id?: string
-  scenarioId: string
-  response: string
+  scenarioId?: string | null
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   judgements?: Prisma.JudgementUncheckedCreateNestedManyWithoutResultInput
@@ -529,16 +523,16 @@ export type ResultScalarWhereInput = {
   OR?: Prisma.ResultScalarWhereInput[]
   NOT?: Prisma.ResultScalarWhereInput | Prisma.ResultScalarWhereInput[]
   id?: Prisma.UuidFilter<"Result"> | string
-  scenarioId?: Prisma.UuidFilter<"Result"> | string
+  scenarioId?: Prisma.UuidNullableFilter<"Result"> | string | null
   trialId?: Prisma.UuidNullableFilter<"Result"> | string | null
-  response?: Prisma.StringFilter<"Result"> | string
+  response?: Prisma.StringNullableFilter<"Result"> | string | null
   submitter?: Prisma.StringNullableFilter<"Result"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Result"> | Date | string
 }
 
 export type ResultCreateWithoutScenarioInput = {
   id?: string
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   trial?: Prisma.TrialCreateNestedOneWithoutResultsInput
@@ -549,7 +543,7 @@ export type ResultCreateWithoutScenarioInput = {
 export type ResultUncheckedCreateWithoutScenarioInput = {
   id?: string
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   judgements?: Prisma.JudgementUncheckedCreateNestedManyWithoutResultInput
@@ -584,19 +578,19 @@ export type ResultUpdateManyWithWhereWithoutScenarioInput = {
 
 export type ResultCreateWithoutJudgementsInput = {
   id?: string
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
-  scenario: Prisma.ScenarioCreateNestedOneWithoutResultsInput
+  scenario?: Prisma.ScenarioCreateNestedOneWithoutResultsInput
   trial?: Prisma.TrialCreateNestedOneWithoutResultsInput
   requests?: Prisma.JudgeRequestCreateNestedManyWithoutResultInput
 }
 
 export type ResultUncheckedCreateWithoutJudgementsInput = {
   id?: string
-  scenarioId: string
+  scenarioId?: string | null
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   requests?: Prisma.JudgeRequestUncheckedCreateNestedManyWithoutResultInput
@@ -620,19 +614,19 @@ export type ResultUpdateToOneWithWhereWithoutJudgementsInput = {
 
 export type ResultUpdateWithoutJudgementsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  scenario?: Prisma.ScenarioUpdateOneRequiredWithoutResultsNestedInput
+  scenario?: Prisma.ScenarioUpdateOneWithoutResultsNestedInput
   trial?: Prisma.TrialUpdateOneWithoutResultsNestedInput
   requests?: Prisma.JudgeRequestUpdateManyWithoutResultNestedInput
 }
 
 export type ResultUncheckedUpdateWithoutJudgementsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   requests?: Prisma.JudgeRequestUncheckedUpdateManyWithoutResultNestedInput
@@ -640,19 +634,19 @@ export type ResultUncheckedUpdateWithoutJudgementsInput = {
 
 export type ResultCreateWithoutRequestsInput = {
   id?: string
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
-  scenario: Prisma.ScenarioCreateNestedOneWithoutResultsInput
+  scenario?: Prisma.ScenarioCreateNestedOneWithoutResultsInput
   trial?: Prisma.TrialCreateNestedOneWithoutResultsInput
   judgements?: Prisma.JudgementCreateNestedManyWithoutResultInput
 }
 
 export type ResultUncheckedCreateWithoutRequestsInput = {
   id?: string
-  scenarioId: string
+  scenarioId?: string | null
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
   judgements?: Prisma.JudgementUncheckedCreateNestedManyWithoutResultInput
@@ -676,19 +670,19 @@ export type ResultUpdateToOneWithWhereWithoutRequestsInput = {
 
 export type ResultUpdateWithoutRequestsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  scenario?: Prisma.ScenarioUpdateOneRequiredWithoutResultsNestedInput
+  scenario?: Prisma.ScenarioUpdateOneWithoutResultsNestedInput
   trial?: Prisma.TrialUpdateOneWithoutResultsNestedInput
   judgements?: Prisma.JudgementUpdateManyWithoutResultNestedInput
 }
 
 export type ResultUncheckedUpdateWithoutRequestsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   judgements?: Prisma.JudgementUncheckedUpdateManyWithoutResultNestedInput
@@ -696,26 +690,26 @@ export type ResultUncheckedUpdateWithoutRequestsInput = {
 
 export type ResultCreateManyTrialInput = {
   id?: string
-  scenarioId: string
-  response: string
+  scenarioId?: string | null
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
 }
 
 export type ResultUpdateWithoutTrialInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  scenario?: Prisma.ScenarioUpdateOneRequiredWithoutResultsNestedInput
+  scenario?: Prisma.ScenarioUpdateOneWithoutResultsNestedInput
   judgements?: Prisma.JudgementUpdateManyWithoutResultNestedInput
   requests?: Prisma.JudgeRequestUpdateManyWithoutResultNestedInput
 }
 
 export type ResultUncheckedUpdateWithoutTrialInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   judgements?: Prisma.JudgementUncheckedUpdateManyWithoutResultNestedInput
@@ -724,8 +718,8 @@ export type ResultUncheckedUpdateWithoutTrialInput = {
 
 export type ResultUncheckedUpdateManyWithoutTrialInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  scenarioId?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  scenarioId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -733,14 +727,14 @@ export type ResultUncheckedUpdateManyWithoutTrialInput = {
 export type ResultCreateManyScenarioInput = {
   id?: string
   trialId?: string | null
-  response: string
+  response?: string | null
   submitter?: string | null
   createdAt?: Date | string
 }
 
 export type ResultUpdateWithoutScenarioInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   trial?: Prisma.TrialUpdateOneWithoutResultsNestedInput
@@ -751,7 +745,7 @@ export type ResultUpdateWithoutScenarioInput = {
 export type ResultUncheckedUpdateWithoutScenarioInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   judgements?: Prisma.JudgementUncheckedUpdateManyWithoutResultNestedInput
@@ -761,7 +755,7 @@ export type ResultUncheckedUpdateWithoutScenarioInput = {
 export type ResultUncheckedUpdateManyWithoutScenarioInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   trialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  response?: Prisma.StringFieldUpdateOperationsInput | string
+  response?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   submitter?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -813,7 +807,7 @@ export type ResultSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   response?: boolean
   submitter?: boolean
   createdAt?: boolean
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
   judgements?: boolean | Prisma.Result$judgementsArgs<ExtArgs>
   requests?: boolean | Prisma.Result$requestsArgs<ExtArgs>
@@ -827,7 +821,7 @@ export type ResultSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   response?: boolean
   submitter?: boolean
   createdAt?: boolean
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
 }, ExtArgs["result"]["result"]>
 
@@ -838,7 +832,7 @@ export type ResultSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   response?: boolean
   submitter?: boolean
   createdAt?: boolean
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
 }, ExtArgs["result"]["result"]>
 
@@ -853,34 +847,40 @@ export type ResultSelectScalar = {
 
 export type ResultOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "scenarioId" | "trialId" | "response" | "submitter" | "createdAt", ExtArgs["result"]["result"]>
 export type ResultInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
   judgements?: boolean | Prisma.Result$judgementsArgs<ExtArgs>
   requests?: boolean | Prisma.Result$requestsArgs<ExtArgs>
   _count?: boolean | Prisma.ResultCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ResultIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
 }
 export type ResultIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  scenario?: boolean | Prisma.ScenarioDefaultArgs<ExtArgs>
+  scenario?: boolean | Prisma.Result$scenarioArgs<ExtArgs>
   trial?: boolean | Prisma.Result$trialArgs<ExtArgs>
 }
 
 export type $ResultPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Result"
   objects: {
-    scenario: Prisma.$ScenarioPayload<ExtArgs>
+    scenario: Prisma.$ScenarioPayload<ExtArgs> | null
     trial: Prisma.$TrialPayload<ExtArgs> | null
     judgements: Prisma.$JudgementPayload<ExtArgs>[]
     requests: Prisma.$JudgeRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
-    scenarioId: string
+    /**
+     * Null for a trial: its scenario follows from its plan.
+     */
+    scenarioId: string | null
     trialId: string | null
-    response: string
+    /**
+     * Null for a trial: its replies are its exchanges.
+     */
+    response: string | null
     submitter: string | null
     createdAt: Date
   }, ExtArgs["result"]["result"]>
@@ -1277,7 +1277,7 @@ readonly fields: ResultFieldRefs;
  */
 export interface Prisma__ResultClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  scenario<T extends Prisma.ScenarioDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ScenarioDefaultArgs<ExtArgs>>): Prisma.Prisma__ScenarioClient<runtime.Types.Result.GetResult<Prisma.$ScenarioPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  scenario<T extends Prisma.Result$scenarioArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Result$scenarioArgs<ExtArgs>>): Prisma.Prisma__ScenarioClient<runtime.Types.Result.GetResult<Prisma.$ScenarioPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   trial<T extends Prisma.Result$trialArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Result$trialArgs<ExtArgs>>): Prisma.Prisma__TrialClient<runtime.Types.Result.GetResult<Prisma.$TrialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   judgements<T extends Prisma.Result$judgementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Result$judgementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$JudgementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   requests<T extends Prisma.Result$requestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Result$requestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$JudgeRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -1539,7 +1539,7 @@ export type ResultCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   /**
    * The data needed to create a Result.
    */
-  data: Prisma.XOR<Prisma.ResultCreateInput, Prisma.ResultUncheckedCreateInput>
+  data?: Prisma.XOR<Prisma.ResultCreateInput, Prisma.ResultUncheckedCreateInput>
 }
 
 /**
@@ -1714,6 +1714,25 @@ export type ResultDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many Results to delete.
    */
   limit?: number
+}
+
+/**
+ * Result.scenario
+ */
+export type Result$scenarioArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Scenario
+   */
+  select?: Prisma.ScenarioSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Scenario
+   */
+  omit?: Prisma.ScenarioOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ScenarioInclude<ExtArgs> | null
+  where?: Prisma.ScenarioWhereInput
 }
 
 /**

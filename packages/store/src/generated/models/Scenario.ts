@@ -356,9 +356,9 @@ export type ScenarioMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
 }
 
-export type ScenarioScalarRelationFilter = {
-  is?: Prisma.ScenarioWhereInput
-  isNot?: Prisma.ScenarioWhereInput
+export type ScenarioNullableScalarRelationFilter = {
+  is?: Prisma.ScenarioWhereInput | null
+  isNot?: Prisma.ScenarioWhereInput | null
 }
 
 export type ScenarioCreateNestedOneWithoutResultsInput = {
@@ -367,10 +367,12 @@ export type ScenarioCreateNestedOneWithoutResultsInput = {
   connect?: Prisma.ScenarioWhereUniqueInput
 }
 
-export type ScenarioUpdateOneRequiredWithoutResultsNestedInput = {
+export type ScenarioUpdateOneWithoutResultsNestedInput = {
   create?: Prisma.XOR<Prisma.ScenarioCreateWithoutResultsInput, Prisma.ScenarioUncheckedCreateWithoutResultsInput>
   connectOrCreate?: Prisma.ScenarioCreateOrConnectWithoutResultsInput
   upsert?: Prisma.ScenarioUpsertWithoutResultsInput
+  disconnect?: Prisma.ScenarioWhereInput | boolean
+  delete?: Prisma.ScenarioWhereInput | boolean
   connect?: Prisma.ScenarioWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.ScenarioUpdateToOneWithWhereWithoutResultsInput, Prisma.ScenarioUpdateWithoutResultsInput>, Prisma.ScenarioUncheckedUpdateWithoutResultsInput>
 }

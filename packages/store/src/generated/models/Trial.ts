@@ -521,7 +521,6 @@ export type TrialWhereInput = {
   readings?: Prisma.ReadingListRelationFilter
   scores?: Prisma.ScoreListRelationFilter
   results?: Prisma.ResultListRelationFilter
-  openRequests?: Prisma.OpenRequestListRelationFilter
 }
 
 export type TrialOrderByWithRelationInput = {
@@ -567,7 +566,6 @@ export type TrialOrderByWithRelationInput = {
   readings?: Prisma.ReadingOrderByRelationAggregateInput
   scores?: Prisma.ScoreOrderByRelationAggregateInput
   results?: Prisma.ResultOrderByRelationAggregateInput
-  openRequests?: Prisma.OpenRequestOrderByRelationAggregateInput
 }
 
 export type TrialWhereUniqueInput = Prisma.AtLeast<{
@@ -617,7 +615,6 @@ export type TrialWhereUniqueInput = Prisma.AtLeast<{
   readings?: Prisma.ReadingListRelationFilter
   scores?: Prisma.ScoreListRelationFilter
   results?: Prisma.ResultListRelationFilter
-  openRequests?: Prisma.OpenRequestListRelationFilter
 }, "id" | "sweepId_cellId">
 
 export type TrialOrderByWithAggregationInput = {
@@ -750,7 +747,6 @@ export type TrialCreateInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateInput = {
@@ -795,7 +791,6 @@ export type TrialUncheckedCreateInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUpdateInput = {
@@ -840,7 +835,6 @@ export type TrialUpdateInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateInput = {
@@ -885,7 +879,6 @@ export type TrialUncheckedUpdateInput = {
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateManyInput = {
@@ -1246,20 +1239,6 @@ export type TrialUpdateOneRequiredWithoutExchangesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TrialUpdateToOneWithWhereWithoutExchangesInput, Prisma.TrialUpdateWithoutExchangesInput>, Prisma.TrialUncheckedUpdateWithoutExchangesInput>
 }
 
-export type TrialCreateNestedOneWithoutOpenRequestsInput = {
-  create?: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
-  connectOrCreate?: Prisma.TrialCreateOrConnectWithoutOpenRequestsInput
-  connect?: Prisma.TrialWhereUniqueInput
-}
-
-export type TrialUpdateOneRequiredWithoutOpenRequestsNestedInput = {
-  create?: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
-  connectOrCreate?: Prisma.TrialCreateOrConnectWithoutOpenRequestsInput
-  upsert?: Prisma.TrialUpsertWithoutOpenRequestsInput
-  connect?: Prisma.TrialWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.TrialUpdateToOneWithWhereWithoutOpenRequestsInput, Prisma.TrialUpdateWithoutOpenRequestsInput>, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
-}
-
 export type TrialCreateNestedOneWithoutReadingsInput = {
   create?: Prisma.XOR<Prisma.TrialCreateWithoutReadingsInput, Prisma.TrialUncheckedCreateWithoutReadingsInput>
   connectOrCreate?: Prisma.TrialCreateOrConnectWithoutReadingsInput
@@ -1345,7 +1324,6 @@ export type TrialCreateWithoutSweepInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutSweepInput = {
@@ -1389,7 +1367,6 @@ export type TrialUncheckedCreateWithoutSweepInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutSweepInput = {
@@ -1502,7 +1479,6 @@ export type TrialCreateWithoutExchangesInput = {
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutExchangesInput = {
@@ -1546,7 +1522,6 @@ export type TrialUncheckedCreateWithoutExchangesInput = {
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutExchangesInput = {
@@ -1606,7 +1581,6 @@ export type TrialUpdateWithoutExchangesInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutExchangesInput = {
@@ -1647,199 +1621,6 @@ export type TrialUncheckedUpdateWithoutExchangesInput = {
   sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
-  scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
-  results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
-}
-
-export type TrialCreateWithoutOpenRequestsInput = {
-  id?: string
-  cellId: string
-  alias: string
-  lane: string
-  ordinal: number
-  plan: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  model: string
-  size: number
-  seed: bigint | number
-  group: string
-  mirage: boolean
-  language: string
-  confidence: boolean
-  repeat: number
-  rehearsal: boolean
-  gridRevision: number
-  inGrid?: boolean
-  state?: $Enums.TrialState
-  outcome?: string | null
-  message?: string | null
-  tries?: number
-  emptyRetries?: number
-  waits?: number
-  losses?: number
-  generation?: number
-  fence?: number
-  claimedBy?: string | null
-  leaseUntil?: Date | string | null
-  notBefore?: Date | string | null
-  queuedAt?: Date | string | null
-  keptTurns?: number
-  settledSequence?: bigint | number
-  acceptedExchangeId?: string | null
-  sourceTrialId?: string | null
-  createdAt?: Date | string
-  finishedAt?: Date | string | null
-  sweep: Prisma.SweepCreateNestedOneWithoutTrialsInput
-  exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
-  readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
-  scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
-  results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-}
-
-export type TrialUncheckedCreateWithoutOpenRequestsInput = {
-  id?: string
-  sweepId: string
-  cellId: string
-  alias: string
-  lane: string
-  ordinal: number
-  plan: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  model: string
-  size: number
-  seed: bigint | number
-  group: string
-  mirage: boolean
-  language: string
-  confidence: boolean
-  repeat: number
-  rehearsal: boolean
-  gridRevision: number
-  inGrid?: boolean
-  state?: $Enums.TrialState
-  outcome?: string | null
-  message?: string | null
-  tries?: number
-  emptyRetries?: number
-  waits?: number
-  losses?: number
-  generation?: number
-  fence?: number
-  claimedBy?: string | null
-  leaseUntil?: Date | string | null
-  notBefore?: Date | string | null
-  queuedAt?: Date | string | null
-  keptTurns?: number
-  settledSequence?: bigint | number
-  acceptedExchangeId?: string | null
-  sourceTrialId?: string | null
-  createdAt?: Date | string
-  finishedAt?: Date | string | null
-  exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
-  readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
-  scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
-  results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-}
-
-export type TrialCreateOrConnectWithoutOpenRequestsInput = {
-  where: Prisma.TrialWhereUniqueInput
-  create: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
-}
-
-export type TrialUpsertWithoutOpenRequestsInput = {
-  update: Prisma.XOR<Prisma.TrialUpdateWithoutOpenRequestsInput, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
-  create: Prisma.XOR<Prisma.TrialCreateWithoutOpenRequestsInput, Prisma.TrialUncheckedCreateWithoutOpenRequestsInput>
-  where?: Prisma.TrialWhereInput
-}
-
-export type TrialUpdateToOneWithWhereWithoutOpenRequestsInput = {
-  where?: Prisma.TrialWhereInput
-  data: Prisma.XOR<Prisma.TrialUpdateWithoutOpenRequestsInput, Prisma.TrialUncheckedUpdateWithoutOpenRequestsInput>
-}
-
-export type TrialUpdateWithoutOpenRequestsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  cellId?: Prisma.StringFieldUpdateOperationsInput | string
-  alias?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
-  ordinal?: Prisma.IntFieldUpdateOperationsInput | number
-  plan?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  model?: Prisma.StringFieldUpdateOperationsInput | string
-  size?: Prisma.IntFieldUpdateOperationsInput | number
-  seed?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  group?: Prisma.StringFieldUpdateOperationsInput | string
-  mirage?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  language?: Prisma.StringFieldUpdateOperationsInput | string
-  confidence?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  repeat?: Prisma.IntFieldUpdateOperationsInput | number
-  rehearsal?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
-  inGrid?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
-  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  emptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
-  waits?: Prisma.IntFieldUpdateOperationsInput | number
-  losses?: Prisma.IntFieldUpdateOperationsInput | number
-  generation?: Prisma.IntFieldUpdateOperationsInput | number
-  fence?: Prisma.IntFieldUpdateOperationsInput | number
-  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
-  settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sweep?: Prisma.SweepUpdateOneRequiredWithoutTrialsNestedInput
-  exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
-  readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
-  scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
-  results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-}
-
-export type TrialUncheckedUpdateWithoutOpenRequestsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  sweepId?: Prisma.StringFieldUpdateOperationsInput | string
-  cellId?: Prisma.StringFieldUpdateOperationsInput | string
-  alias?: Prisma.StringFieldUpdateOperationsInput | string
-  lane?: Prisma.StringFieldUpdateOperationsInput | string
-  ordinal?: Prisma.IntFieldUpdateOperationsInput | number
-  plan?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  model?: Prisma.StringFieldUpdateOperationsInput | string
-  size?: Prisma.IntFieldUpdateOperationsInput | number
-  seed?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  group?: Prisma.StringFieldUpdateOperationsInput | string
-  mirage?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  language?: Prisma.StringFieldUpdateOperationsInput | string
-  confidence?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  repeat?: Prisma.IntFieldUpdateOperationsInput | number
-  rehearsal?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  gridRevision?: Prisma.IntFieldUpdateOperationsInput | number
-  inGrid?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  state?: Prisma.EnumTrialStateFieldUpdateOperationsInput | $Enums.TrialState
-  outcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  message?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  tries?: Prisma.IntFieldUpdateOperationsInput | number
-  emptyRetries?: Prisma.IntFieldUpdateOperationsInput | number
-  waits?: Prisma.IntFieldUpdateOperationsInput | number
-  losses?: Prisma.IntFieldUpdateOperationsInput | number
-  generation?: Prisma.IntFieldUpdateOperationsInput | number
-  fence?: Prisma.IntFieldUpdateOperationsInput | number
-  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
-  settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sourceTrialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
@@ -1886,7 +1667,6 @@ export type TrialCreateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutReadingsInput = {
@@ -1930,7 +1710,6 @@ export type TrialUncheckedCreateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutReadingsInput = {
@@ -1990,7 +1769,6 @@ export type TrialUpdateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutReadingsInput = {
@@ -2034,7 +1812,6 @@ export type TrialUncheckedUpdateWithoutReadingsInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateWithoutScoresInput = {
@@ -2078,7 +1855,6 @@ export type TrialCreateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutScoresInput = {
@@ -2122,7 +1898,6 @@ export type TrialUncheckedCreateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   results?: Prisma.ResultUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutScoresInput = {
@@ -2182,7 +1957,6 @@ export type TrialUpdateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutScoresInput = {
@@ -2226,7 +2000,6 @@ export type TrialUncheckedUpdateWithoutScoresInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateWithoutResultsInput = {
@@ -2270,7 +2043,6 @@ export type TrialCreateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestCreateNestedManyWithoutTrialInput
 }
 
 export type TrialUncheckedCreateWithoutResultsInput = {
@@ -2314,7 +2086,6 @@ export type TrialUncheckedCreateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUncheckedCreateNestedManyWithoutTrialInput
   readings?: Prisma.ReadingUncheckedCreateNestedManyWithoutTrialInput
   scores?: Prisma.ScoreUncheckedCreateNestedManyWithoutTrialInput
-  openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutTrialInput
 }
 
 export type TrialCreateOrConnectWithoutResultsInput = {
@@ -2374,7 +2145,6 @@ export type TrialUpdateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutResultsInput = {
@@ -2418,7 +2188,6 @@ export type TrialUncheckedUpdateWithoutResultsInput = {
   exchanges?: Prisma.ExchangeUncheckedUpdateManyWithoutTrialNestedInput
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialCreateManySweepInput = {
@@ -2501,7 +2270,6 @@ export type TrialUpdateWithoutSweepInput = {
   readings?: Prisma.ReadingUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateWithoutSweepInput = {
@@ -2545,7 +2313,6 @@ export type TrialUncheckedUpdateWithoutSweepInput = {
   readings?: Prisma.ReadingUncheckedUpdateManyWithoutTrialNestedInput
   scores?: Prisma.ScoreUncheckedUpdateManyWithoutTrialNestedInput
   results?: Prisma.ResultUncheckedUpdateManyWithoutTrialNestedInput
-  openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutTrialNestedInput
 }
 
 export type TrialUncheckedUpdateManyWithoutSweepInput = {
@@ -2597,7 +2364,6 @@ export type TrialCountOutputType = {
   readings: number
   scores: number
   results: number
-  openRequests: number
 }
 
 export type TrialCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2605,7 +2371,6 @@ export type TrialCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.
   readings?: boolean | TrialCountOutputTypeCountReadingsArgs
   scores?: boolean | TrialCountOutputTypeCountScoresArgs
   results?: boolean | TrialCountOutputTypeCountResultsArgs
-  openRequests?: boolean | TrialCountOutputTypeCountOpenRequestsArgs
 }
 
 /**
@@ -2644,13 +2409,6 @@ export type TrialCountOutputTypeCountScoresArgs<ExtArgs extends runtime.Types.Ex
  */
 export type TrialCountOutputTypeCountResultsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ResultWhereInput
-}
-
-/**
- * TrialCountOutputType without action
- */
-export type TrialCountOutputTypeCountOpenRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.OpenRequestWhereInput
 }
 
 
@@ -2697,7 +2455,6 @@ export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   readings?: boolean | Prisma.Trial$readingsArgs<ExtArgs>
   scores?: boolean | Prisma.Trial$scoresArgs<ExtArgs>
   results?: boolean | Prisma.Trial$resultsArgs<ExtArgs>
-  openRequests?: boolean | Prisma.Trial$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.TrialCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["trial"]>
 
@@ -2830,7 +2587,6 @@ export type TrialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   readings?: boolean | Prisma.Trial$readingsArgs<ExtArgs>
   scores?: boolean | Prisma.Trial$scoresArgs<ExtArgs>
   results?: boolean | Prisma.Trial$resultsArgs<ExtArgs>
-  openRequests?: boolean | Prisma.Trial$openRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.TrialCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TrialIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2848,7 +2604,6 @@ export type $TrialPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     readings: Prisma.$ReadingPayload<ExtArgs>[]
     scores: Prisma.$ScorePayload<ExtArgs>[]
     results: Prisma.$ResultPayload<ExtArgs>[]
-    openRequests: Prisma.$OpenRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -3317,7 +3072,6 @@ export interface Prisma__TrialClient<T, Null = never, ExtArgs extends runtime.Ty
   readings<T extends Prisma.Trial$readingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$readingsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ReadingPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   scores<T extends Prisma.Trial$scoresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$scoresArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScorePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   results<T extends Prisma.Trial$resultsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$resultsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResultPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  openRequests<T extends Prisma.Trial$openRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Trial$openRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3878,30 +3632,6 @@ export type Trial$resultsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ResultScalarFieldEnum | Prisma.ResultScalarFieldEnum[]
-}
-
-/**
- * Trial.openRequests
- */
-export type Trial$openRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the OpenRequest
-   */
-  select?: Prisma.OpenRequestSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the OpenRequest
-   */
-  omit?: Prisma.OpenRequestOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.OpenRequestInclude<ExtArgs> | null
-  where?: Prisma.OpenRequestWhereInput
-  orderBy?: Prisma.OpenRequestOrderByWithRelationInput | Prisma.OpenRequestOrderByWithRelationInput[]
-  cursor?: Prisma.OpenRequestWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.OpenRequestScalarFieldEnum | Prisma.OpenRequestScalarFieldEnum[]
 }
 
 /**

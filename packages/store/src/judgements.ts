@@ -1,0 +1,239 @@
+import { randomUUID } from "node:crypto";
+
+import type { CalibrationRecord, JudgementRecord, JudgeStorePort, StoredJudgement } from "@hallumaze/judging";
+
+import { type Database, isUuid, jsonRows } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
+import { decodeNullable, decodeText, encodeNullable, encodeText } from "./storable-text.ts";
+
+type JudgementMethods = Pick<
+  JudgeStorePort,
+  "addJudgement" | "judgementsOfSweep" | "addCalibration" | "findCalibration" | "countLooks"
+>;
+
+/** The methods of the ledger that hold verdicts and what a judge has shown on gold sets. */
+export function createJudgementMethods(database: Database): JudgementMethods {
+  return {
+    addJudgement: async (judgement) => {
+      await database.query(Prisma.sql`
+        WITH input AS (SELECT i.*, false AS late_duplicate FROM ${judgementRows([judgement])}), ${insertJudgements}
+        SELECT count(*)::int AS written FROM judged`);
+    },
+    judgementsOfSweep: (sweepId, pageSize) => judgementsOfSweep(database, sweepId, pageSize),
+    addCalibration: async ({ refusals, ...plain }) => {
+      await database.run((prisma) =>
+        prisma.calibration.create({
+          data: { ...plain, refusalsJson: JSON.stringify(refusals), reportJson: encodeText(plain.reportJson) },
+        }),
+      );
+    },
+    findCalibration: (key) => findCalibration(database, key),
+    countLooks: async (goldSetId) =>
+      database.run((prisma) => prisma.calibration.count({ where: { goldSetId, split: "test" } })),
+  };
+}
+
+/** Rows of judgements as a relation for a statement. */
+export function judgementRows(judgements: readonly JudgementRecord[]): Prisma.Sql {
+  return Prisma.sql`json_to_recordset(${jsonRows(judgements.map(toRow))}) AS i(id uuid, result_id uuid, scored_by text,
+    decided_by text, status text, level smallint, unscored_reason text, reasoning text, counter_argument text,
+    confidence float8, evidence_json text, flags_json text, fallback boolean, provisional boolean, model_asked text,
+    model_served text, prompt_version text, prompt_hash text, rubric_version text, params_json text, input_hash text,
+    round text, repeat int, attempt int, request_json text, raw_body text, input_tokens int, output_tokens int,
+    cost_usd numeric, price_date date, http_ms int)`;
+}
+
+/** Writes the rows of `input` as `judged`; a repeated write of one judgement is one row. A part of a statement. */
+export const insertJudgements = Prisma.sql`judged AS (
+    INSERT INTO judgements (id, result_id, scored_by, decided_by, status, level, unscored_reason, reasoning,
+      counter_argument, confidence, evidence_json, flags_json, fallback, provisional, model_asked, model_served,
+      prompt_version, prompt_hash, rubric_version, params_json, input_hash, round, repeat, attempt, request_json,
+      raw_body, input_tokens, output_tokens, cost_usd, price_date, http_ms, late_duplicate)
+    SELECT i.id, i.result_id, i.scored_by, i.decided_by, i.status, i.level, i.unscored_reason, i.reasoning,
+      i.counter_argument, i.confidence, i.evidence_json, i.flags_json, i.fallback, i.provisional, i.model_asked,
+      i.model_served, i.prompt_version, i.prompt_hash, i.rubric_version, i.params_json, i.input_hash, i.round, i.repeat,
+      i.attempt, i.request_json, i.raw_body, i.input_tokens, i.output_tokens, i.cost_usd, i.price_date, i.http_ms, i.late_duplicate
+    FROM input i ON CONFLICT DO NOTHING RETURNING id
+  )`;
+
+const ids = new WeakMap<JudgementRecord, string>();
+
+/** A second write of the same object, after a failure that may have come after the commit, is the same row. */
+function idOf(judgement: JudgementRecord): string {
+  const id = ids.get(judgement) ?? randomUUID();
+  ids.set(judgement, id);
+  return id;
+}
+
+function toRow(judgement: JudgementRecord) {
+  const { usage } = judgement;
+  return {
+    id: idOf(judgement),
+    result_id: judgement.resultId,
+    scored_by: judgement.scoredBy,
+    decided_by: judgement.decidedBy,
+    status: judgement.status,
+    level: judgement.level,
+    unscored_reason: encodeNullable(judgement.unscoredReason),
+    reasoning: encodeNullable(judgement.reasoning),
+    counter_argument: encodeNullable(judgement.counterArgument),
+    confidence: judgement.confidence,
+    evidence_json: encodeText(JSON.stringify(judgement.evidence)),
+    flags_json: JSON.stringify(judgement.flags),
+    fallback: judgement.fallback,
+    provisional: judgement.provisional,
+    model_asked: encodeText(judgement.modelAsked),
+    model_served: encodeNullable(judgement.modelServed),
+    prompt_version: judgement.promptVersion,
+    prompt_hash: judgement.promptHash,
+    rubric_version: judgement.rubricVersion,
+    params_json: encodeText(judgement.paramsJson),
+    input_hash: judgement.inputHash,
+    round: judgement.round,
+    repeat: judgement.repeat,
+    attempt: judgement.attempt,
+    request_json: encodeNullable(judgement.requestJson),
+    raw_body: encodeNullable(judgement.rawBody),
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: judgement.costUsd,
+    price_date: judgement.priceDate,
+    http_ms: judgement.httpMs === null ? null : Math.round(judgement.httpMs),
+  };
+}
+
+interface JudgementRow {
+  readonly judgementId: string;
+  readonly resultId: string;
+  readonly trialId: string | null;
+  readonly scoredBy: string;
+  readonly decidedBy: string;
+  readonly status: StoredJudgement["status"];
+  readonly level: StoredJudgement["level"];
+  readonly unscoredReason: string | null;
+  readonly reasoning: string | null;
+  readonly counterArgument: string | null;
+  readonly confidence: number | null;
+  readonly evidenceJson: string;
+  readonly flagsJson: string;
+  readonly fallback: boolean;
+  readonly provisional: boolean;
+  readonly modelAsked: string;
+  readonly modelServed: string | null;
+  readonly promptVersion: string;
+  readonly promptHash: string;
+  readonly rubricVersion: string;
+  readonly paramsJson: string;
+  readonly inputHash: string;
+  readonly round: StoredJudgement["round"];
+  readonly repeat: number;
+  readonly attempt: number;
+  readonly requestJson: string | null;
+  readonly rawBody: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: string | null;
+  readonly priceDate: string | null;
+  readonly httpMs: number | null;
+  readonly createdAtMs: number;
+}
+
+const columns = Prisma.sql`j.id::text AS "judgementId", j.result_id::text AS "resultId", j.scored_by AS "scoredBy",
+  j.decided_by AS "decidedBy", j.status, j.level, j.unscored_reason AS "unscoredReason", j.reasoning,
+  j.counter_argument AS "counterArgument", j.confidence, j.evidence_json AS "evidenceJson", j.flags_json AS "flagsJson",
+  j.fallback, j.provisional, j.model_asked AS "modelAsked", j.model_served AS "modelServed",
+  j.prompt_version AS "promptVersion", j.prompt_hash AS "promptHash", j.rubric_version AS "rubricVersion",
+  j.params_json AS "paramsJson", j.input_hash AS "inputHash", j.round, j.repeat, j.attempt,
+  j.request_json AS "requestJson", j.raw_body AS "rawBody", j.input_tokens AS "inputTokens",
+  j.output_tokens AS "outputTokens", trim_scale(j.cost_usd)::text AS "costUsd", j.price_date::text AS "priceDate",
+  j.http_ms AS "httpMs", (extract(epoch FROM j.created_at) * 1000)::float8 AS "createdAtMs"`;
+
+/** Reads the judgements that meet a condition on `j`, oldest first. */
+export async function readJudgements(database: Database, condition: Prisma.Sql): Promise<readonly StoredJudgement[]> {
+  const rows = await database.query<JudgementRow>(
+    Prisma.sql`SELECT ${columns} FROM judgements j WHERE NOT j.late_duplicate AND ${condition} ORDER BY j.created_at, j.id`,
+  );
+  return rows.map(toJudgement);
+}
+
+function toJudgement(row: JudgementRow): StoredJudgement {
+  const { evidenceJson, flagsJson, inputTokens, outputTokens, trialId: _trialId, ...plain } = row;
+  return {
+    ...plain,
+    unscoredReason: decodeNullable(row.unscoredReason),
+    reasoning: decodeNullable(row.reasoning),
+    counterArgument: decodeNullable(row.counterArgument),
+    evidence: JSON.parse(decodeText(evidenceJson)) as StoredJudgement["evidence"],
+    flags: JSON.parse(flagsJson) as StoredJudgement["flags"],
+    modelAsked: decodeText(row.modelAsked),
+    modelServed: decodeNullable(row.modelServed),
+    paramsJson: decodeText(row.paramsJson),
+    requestJson: decodeNullable(row.requestJson),
+    rawBody: decodeNullable(row.rawBody),
+    usage: { inputTokens, outputTokens, cachedTokens: null, reasoningTokens: null },
+  };
+}
+
+async function* judgementsOfSweep(
+  database: Database,
+  sweepId: string,
+  pageSize: number,
+): AsyncGenerator<readonly { readonly trialId: string; readonly judgements: readonly StoredJudgement[] }[]> {
+  if (!isUuid(sweepId)) return;
+  let after: string | null = null;
+  for (;;) {
+    const beyond: Prisma.Sql = after === null ? Prisma.empty : Prisma.sql`AND r.trial_id > ${after}::uuid`;
+    const rows: readonly JudgementRow[] = await database.query<JudgementRow>(Prisma.sql`
+      WITH page AS (
+        SELECT r.id, r.trial_id FROM results r JOIN trials t ON t.id = r.trial_id
+        WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid ${beyond} ORDER BY r.trial_id LIMIT ${pageSize}
+      )
+      SELECT p.trial_id::text AS "trialId", ${columns} FROM page p JOIN judgements j ON j.result_id = p.id AND NOT j.late_duplicate
+      ORDER BY p.trial_id, j.created_at, j.id`);
+    const last = await lastOfPage(database, sweepId, after, pageSize);
+    const byTrial = new Map<string, StoredJudgement[]>();
+    for (const row of rows) {
+      const trialId = row.trialId ?? "";
+      byTrial.set(trialId, [...(byTrial.get(trialId) ?? []), toJudgement(row)]);
+    }
+    if (byTrial.size > 0) yield [...byTrial].map(([trialId, judgements]) => ({ trialId, judgements }));
+    if (last === null) return;
+    after = last;
+  }
+}
+
+/** The last trial of a page, judged or not; null where there is none. */
+async function lastOfPage(
+  database: Database,
+  sweepId: string,
+  after: string | null,
+  pageSize: number,
+): Promise<string | null> {
+  const beyond = after === null ? Prisma.empty : Prisma.sql`AND r.trial_id > ${after}::uuid`;
+  const [row] = await database.query<{ readonly last: string | null }>(Prisma.sql`
+    SELECT max(trial_id::text) AS last FROM (
+      SELECT r.trial_id FROM results r JOIN trials t ON t.id = r.trial_id
+      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid ${beyond} ORDER BY r.trial_id LIMIT ${pageSize}
+    ) page`);
+  return row?.last ?? null;
+}
+
+async function findCalibration(
+  database: Database,
+  { judgeModel, promptHash, rubricVersion }: Parameters<JudgeStorePort["findCalibration"]>[0],
+): ReturnType<JudgeStorePort["findCalibration"]> {
+  const row = await database.run((prisma) =>
+    prisma.calibration.findFirst({
+      where: { judgeModel, promptHash, rubricVersion, split: "test" },
+      orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+    }),
+  );
+  if (row === null) return null;
+  const { refusalsJson, reportJson, createdAt, id: _id, ...plain } = row;
+  const calibration: CalibrationRecord = {
+    ...plain,
+    refusals: JSON.parse(refusalsJson) as readonly string[],
+    reportJson: decodeText(reportJson),
+  };
+  return { ...calibration, createdAtMs: createdAt.getTime() };
+}
