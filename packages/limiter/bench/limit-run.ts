@@ -46,7 +46,7 @@ export async function runAgainstServer(run: Run): Promise<readonly LaneCounted[]
       const desk = desks.get(message.lane);
       if (desk !== undefined) void serve(desk, message, child);
     });
-    child.send({ plan: planOf(run) });
+    tell(child, { plan: planOf(run) });
   }
   const timers = run.lanes.flatMap(({ lane, changes = [] }) =>
     changes.map(({ atMinute, limits }) =>
@@ -82,7 +82,12 @@ function openDesk({ limits, requests = Infinity }: LaneRun, minuteMs: number, in
 
 async function serve(desk: Desk, message: WorkerMessage, child: ChildProcess): Promise<void> {
   const value = await answer(desk, message.kind);
-  if (child.connected) child.send({ id: message.id, value });
+  tell(child, { id: message.id, value });
+}
+
+/** A worker that has just ended hears nothing any more; without the callback that would end the benchmark. */
+function tell(child: ChildProcess, message: object): void {
+  if (child.connected) child.send(message, () => undefined);
 }
 
 async function answer(desk: Desk, kind: WorkerMessage["kind"]): Promise<unknown> {
@@ -116,6 +121,6 @@ function planOf({ pacing, url, lanes, processes, minuteMs }: Run): WorkerPlan {
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, "exit");
-  if (child.connected) child.send({ stop: true });
+  tell(child, { stop: true });
   await gone;
 }

@@ -36,7 +36,11 @@ export async function bench(servers: Servers): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const part of isQuick ? quickParts(url, redisUrl) : allParts(url, servers)) {
     const measured = await part();
-    for (const { name, value, unit } of measured) process.stderr.write(`  ${name} ${value.toPrecision(4)} ${unit}\n`);
+    // Told at once: what a run that is broken off has measured is not lost.
+    for (const { name, value, unit, holds, load } of measured) {
+      const verdict = holds === undefined ? "" : holds ? ", holds" : ", DOES NOT HOLD";
+      process.stderr.write(`  ${name} ${value.toPrecision(4)} ${unit}${verdict} (load ${load.toFixed(1)})\n`);
+    }
     figures.push(...measured);
   }
   return figures;
