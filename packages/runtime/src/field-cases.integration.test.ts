@@ -1,5 +1,5 @@
-import { retryTrials } from "@hallumaze/engine";
 import type { FailureKind, Rule } from "@hallumaze/mock-providers";
+import { openProviders } from "@hallumaze/providers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import {
@@ -18,10 +18,13 @@ import type { SolveWorker } from "./worker.ts";
 let stage: FieldStage;
 let worker: SolveWorker;
 beforeAll(async () => {
-  stage = await openFieldStage({}, { deadlines: { headerMs: 2500, idleMs: 1500, totalMs: 4000 } });
-  worker = stage.workPaced();
+  stage = await openFieldStage();
+  worker = stage.workPaced({ concurrency: slots });
 });
 afterAll(() => stage.close());
+
+/** Trials at once in a lane. */
+const slots = 4;
 
 /** How a trial ended and what each of its tries was; null is a reply. */
 interface End {
@@ -61,6 +64,15 @@ async function play(name: string, rules: readonly Rule[], asked: FieldSweep = {}
   return fates;
 }
 
+/** Plays a case to every vendor and compares how its trials ended. */
+async function check({ is, rules, asked, end, but, also }: Case): Promise<void> {
+  const fates = await play(is.replace(/[^a-z0-9 ]/gi, "").slice(0, 60), rules, asked);
+  const expected = modelNames.map((alias) => ({ alias, side: [], ...(but?.[alias] ?? end) }));
+  expect(fates.map((fate) => ({ alias: fate.alias, ...endOf(fate) }))).toEqual(expected);
+  for (const { state, scores } of fates) expect(scores > 0).toBe(state === "done");
+  for (const fate of fates) also?.(fate);
+}
+
 const endOf = ({ state, outcome, exchanges }: Fate) => ({
   state,
   outcome,
@@ -95,24 +107,6 @@ describe("what a reply is taken for, and how often it is asked for", () => {
       is: "an empty body is no answer and is asked again (T55)",
       rules: [{ ...first, reply: { shape: "empty_body" } }],
       end: answered("unparseable_body"),
-    },
-    {
-      is: "blank lines longer than any silence allowed, then the answer, are an answer (T55)",
-      rules: [{ delivery: { filler: { lines: 12, everyMs: 150 } } }],
-      end: answered(),
-    },
-    {
-      is: "keep-alive comments longer than any silence allowed, then the stream, are an answer (T55)",
-      rules: [{ delivery: { filler: { lines: 12, everyMs: 150 } } }],
-      asked: streamed,
-      end: answered(),
-    },
-    {
-      is: "filler that never ends is a timeout by the deadline (T55)",
-      rules: [{ delivery: { filler: { lines: 1000, everyMs: 100 } } }],
-      asked: single,
-      end: once("timeout"),
-      also: ({ message }) => expect(message).toContain("timeout(total)"),
     },
     {
       is: "an answer cut by its length is bought once (T41)",
@@ -180,16 +174,131 @@ describe("what a reply is taken for, and how often it is asked for", () => {
     },
   ];
 
-  it.each(cases)("$is", async ({ is, rules, asked, end, but, also }) => {
-    const fates = await play(is.replace(/[^a-z0-9 ]/gi, "").slice(0, 60), rules, asked);
-    const expected = modelNames.map((alias) => ({ alias, side: [], ...(but?.[alias] ?? end) }));
-    expect(fates.map((fate) => ({ alias: fate.alias, ...endOf(fate) }))).toEqual(expected);
-    for (const { state, scores } of fates) expect(scores > 0).toBe(state === "done");
-    for (const fate of fates) also?.(fate);
-  });
+  it.each(cases)("$is", check);
 });
 
 describe("one request a try", () => {
+  it("but for a reused socket that dies before the reply: sent once more in the same try, and told (T18)", async () => {
+    const rules = modelNames.map(
+      (alias): Rule => ({
+        when: { model: modelOf(alias) },
+        countBy: "connection",
+        nth: 2,
+        times: 1,
+        delivery: { reset: "before_headers" },
+      }),
+    );
+    const fates = await play("dead sockets", rules, { seeds: 16, tries: 1 });
+    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
+    const resent = fates.filter(({ exchanges }) => exchanges.some(({ side }) => side.length > 0));
+    expect(resent.map(({ alias, tries, exchanges }) => [alias, tries, exchanges[0]?.side])).toEqual(
+      modelNames.map((alias) => [alias, 1, ["resend"]]),
+    );
+  });
+});
+
+describe("Google's own words for what it holds back", () => {
+  it("are kept, each asked for once (T64)", async () => {
+    const rules: Rule[] = [
+      { ...first, reply: { shape: "prompt_blocked", nativeFinish: "PROHIBITED_CONTENT" } },
+      { ...first, reply: { finish: "safety" } },
+      { ...first, reply: { finish: "recitation" } },
+      { ...first, reply: { finish: "other", text: "" } },
+    ];
+    const fates = await play("google filters", rules, { models: ["google"], seeds: 4 });
+    expect(fates.map(endOf)).toEqual(fates.map(() => ({ ...once("filtered"), side: [] })));
+    expect(new Set(fates.map(({ exchanges }) => exchanges[0]?.native))).toEqual(
+      new Set(["OTHER", "PROHIBITED_CONTENT", "RECITATION", "SAFETY"]),
+    );
+  });
+});
+
+describe("what answers cost", () => {
+  const cost = (fates: readonly Fate[]) =>
+    Object.fromEntries(fates.map(({ alias, exchanges }) => [alias, exchanges.map(({ costUsd }) => costUsd)]));
+
+  it("cached tokens have their own price, and the prompt begins with the same bytes for every seed (T42)", async () => {
+    const usage = { inputTokens: 1000, cachedTokens: 800, outputTokens: 100 };
+    const fates = await play("cached", [{ reply: { usage } }]);
+    // Input, cached and output in dollars a million: 1/0.1/5, 2.5/1.25/10, 150/–/600, 0.3/0.03/2.5, 1.32/0.044/3.96.
+    expect(cost(fates)).toEqual({
+      anthropic: [0.00078],
+      compatible: [null],
+      deepseek: [0.0006952],
+      google: [0.000334],
+      openai: [0.0025],
+      responses: [0.21],
+    });
+    await play("cached too", [], { seeds: 2 });
+    for (const alias of modelNames) {
+      const bodies = stage.mock
+        .requests()
+        .filter(({ model }) => model === modelOf(alias))
+        .map(({ bodyText }) => bodyText);
+      expect(bodies).toHaveLength(2);
+      expect(bodies[0]).not.toBe(bodies[1]);
+      const beforeMaze = bodies.map((body) => body.split("Seed:")[0]);
+      expect(beforeMaze[0]).toContain("AI 메타인지");
+      expect(beforeMaze[0]).toBe(beforeMaze[1]);
+    }
+  });
+
+  it("thoughts are paid as output (T50)", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 3071, reasoningTokens: 3071 };
+    const rules: Rule[] = [{ reply: { finish: "length", text: "", usage } }];
+    const fates = await play("thoughts", rules, { models: ["google"], maxTokens: 3072 });
+    expect(fates.map(endOf)).toEqual([{ ...result("truncated_in_reasoning"), side: [] }]);
+    expect(cost(fates)).toEqual({ google: [0.0079775] });
+  });
+});
+
+describe("with deadlines of seconds", () => {
+  beforeAll(async () => {
+    await worker.drain(5000);
+    const deadlines = { headerMs: 2000, idleMs: 1000, totalMs: 2500 };
+    const provider = openProviders({ variables: stage.mock.environment(), deadlines });
+    closeProviders = provider.close;
+    stage.workPaced({ provider, concurrency: slots });
+  });
+  let closeProviders = async (): Promise<void> => undefined;
+  afterAll(() => closeProviders());
+
+  const cases: readonly Case[] = [
+    {
+      is: "blank lines longer than any silence allowed, then the answer, are an answer (T55)",
+      rules: [{ delivery: { filler: { lines: 12, everyMs: 110 } } }],
+      end: answered(),
+    },
+    {
+      is: "keep-alive comments longer than any silence allowed, then the stream, are an answer (T55)",
+      rules: [{ delivery: { filler: { lines: 12, everyMs: 110 } } }],
+      asked: streamed,
+      end: answered(),
+    },
+    {
+      is: "filler that never ends is a timeout by the deadline (T55)",
+      rules: [{ delivery: { filler: { lines: 1000, everyMs: 100 } } }],
+      asked: single,
+      end: once("timeout"),
+      also: ({ message }) => expect(message).toContain("timeout(total)"),
+    },
+  ];
+  it.each(cases)("$is", check);
+
+  it("four black holes in four slots: the slots are free by the deadline, the rest is answered (T32, T35)", async () => {
+    const rules: Rule[] = [{ countBy: "model", nth: { to: slots }, delivery: { blackHole: true } }];
+    const fates = await play("holes", rules, { seeds: 6, tries: 1 });
+    for (const alias of modelNames) {
+      const ends = fates.filter((fate) => fate.alias === alias).map(({ message }) => message?.slice(0, 15) ?? "ok");
+      expect(new Map([...new Set(ends)].map((end) => [end, ends.filter((one) => one === end).length]))).toEqual(
+        new Map([
+          ["timeout(header)", slots],
+          ["ok", 6 - slots],
+        ]),
+      );
+    }
+  });
+
   const [failsAs, breaksAs]: readonly [readonly FailureKind[], readonly Rule[]] = [
     [
       "rate_limited",
@@ -226,169 +335,14 @@ describe("one request a try", () => {
     expect(stage.requests()).toEqual(Object.fromEntries(modelNames.map((alias) => [alias, rules.length])));
   });
 
-  it("but for a reused socket that dies before the reply: sent once more in the same try, and told (T18)", async () => {
-    const rules = modelNames.map(
-      (alias): Rule => ({
-        when: { model: modelOf(alias) },
-        countBy: "connection",
-        nth: 2,
-        times: 1,
-        delivery: { reset: "before_headers" },
-      }),
-    );
-    const fates = await play("dead sockets", rules, { seeds: 16, tries: 1 });
-    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
-    const resent = fates.filter(({ exchanges }) => exchanges.some(({ side }) => side.length > 0));
-    expect(resent.map(({ alias, tries, exchanges }) => [alias, tries, exchanges[0]?.side])).toEqual(
-      modelNames.map((alias) => [alias, 1, ["resend"]]),
-    );
-  });
-});
-
-describe("Google's own words for what it holds back", () => {
-  it("are kept, each asked for once (T64)", async () => {
-    const rules: Rule[] = [
-      { ...first, reply: { shape: "prompt_blocked", nativeFinish: "PROHIBITED_CONTENT" } },
-      { ...first, reply: { finish: "safety" } },
-      { ...first, reply: { finish: "recitation" } },
-      { ...first, reply: { finish: "other", text: "" } },
-    ];
-    const fates = await play("google filters", rules, { models: ["google"], seeds: 4 });
-    expect(fates.map(endOf)).toEqual(fates.map(() => ({ ...once("filtered"), side: [] })));
-    expect(fates.map(({ exchanges }) => exchanges[0]?.native).toSorted()).toEqual([
-      "OTHER",
-      "PROHIBITED_CONTENT",
-      "RECITATION",
-      "SAFETY",
-    ]);
-  });
-});
-
-describe("what answers cost", () => {
-  const cost = (fates: readonly Fate[]) =>
-    Object.fromEntries(fates.map(({ alias, exchanges }) => [alias, exchanges.map(({ costUsd }) => costUsd)]));
-
-  it("cached tokens have their own price, and the prompt begins with the same bytes for every seed (T42)", async () => {
-    const usage = { inputTokens: 1000, cachedTokens: 800, outputTokens: 100 };
-    const fates = await play("cached", [{ reply: { usage } }]);
-    // Input, cached and output in dollars a million: 1/0.1/5, 2.5/1.25/10, 150/–/600, 0.3/0.03/2.5, 1.32/0.044/3.96.
-    expect(cost(fates)).toEqual({
-      anthropic: [0.00078],
-      compatible: [null],
-      deepseek: [0.0006952],
-      google: [0.000334],
-      openai: [0.0025],
-      responses: [0.21],
-    });
-    await play("cached too", [], { seeds: 2 });
-    for (const alias of modelNames) {
-      const bodies = stage.mock
-        .requests()
-        .filter(({ model }) => model === modelOf(alias))
-        .map(({ bodyText }) => bodyText);
-      expect(bodies).toHaveLength(2);
-      expect(bodies[0]).not.toBe(bodies[1]);
-      const system = (body: string) => body.slice(0, 2000);
-      expect(system(bodies[0] ?? "")).toBe(system(bodies[1] ?? ""));
-    }
-  });
-
-  it("thoughts are paid as output (T50)", async () => {
-    const usage = { inputTokens: 1000, outputTokens: 3071, reasoningTokens: 3071 };
-    const rules: Rule[] = [{ reply: { finish: "length", text: "", usage } }];
-    const fates = await play("thoughts", rules, { models: ["google"], maxTokens: 3072 });
-    expect(fates.map(endOf)).toEqual([{ ...result("truncated_in_reasoning"), side: [] }]);
-    expect(cost(fates)).toEqual({ google: [0.0079775] });
-  });
-
-  it("an answer that comes after the client's deadline is paid for and unknown, not 0; the retry's counts (T31)", async () => {
+  it("an answer that comes after the client's deadline has an unknown cost, not none; the retry's counts (T31)", async () => {
     const usage = { inputTokens: 1000, outputTokens: 100 };
-    const rules: Rule[] = [{ ...first, delivery: { headerDelayMs: 3500 } }, { reply: { usage } }];
-    stage.play(rules);
-    const sweep = await stage.sweep("late", { models: ["openai"] });
-    const [fate] = await stage.fates(sweep);
+    const rules: Rule[] = [{ ...first, delivery: { headerDelayMs: 2600 } }, { reply: { usage } }];
+    const [fate] = await play("late", rules, { models: ["openai"] });
     expect(fate).toMatchObject({ state: "done", outcome: "ok", tries: 2 });
     expect(fate?.exchanges.map(({ outcome, costUsd }) => [outcome, costUsd])).toEqual([
       ["timeout", null],
       [null, 0.0035],
     ]);
-    expect((await stage.store.progress(sweep.sweepId)).models[0]).toMatchObject({ costUnknown: 1 });
-    expect(stage.requests().openai).toBe(2);
-  });
-});
-
-describe("a sweep that is interrupted, submitted again or retried", () => {
-  const models: readonly ModelName[] = ["anthropic", "google"];
-
-  it("stopped at its half sends only the other half when it goes on (T25)", async () => {
-    stage.play([{ delivery: { headerDelayMs: 40 } }]);
-    await worker.drain(5000);
-    const halves = stage.workPaced({ concurrency: 2 });
-    const sweep = await stage.sweep("half", { models, seeds: 12 });
-    await stage.mock.until(({ completed }) => completed >= 12);
-    await halves.drain(5000);
-    const half = stage.mock.counts().requests;
-    expect(half).toBeLessThan(24);
-    worker = stage.workPaced();
-    const fates = await stage.fates(sweep);
-    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
-    expect(stage.mock.counts().requests).toBe(24);
-  });
-
-  it("submitted five times more, each cut short before the queue, sends nothing twice and adds no row (T21)", async () => {
-    stage.play([]);
-    const sweep = await stage.sweep("again", { models, seeds: 4 });
-    await stage.fates(sweep);
-    const cut = { ...stage.queue, enqueue: () => Promise.reject(new Error("the process is gone")) };
-    for (const seeds of [4, 4, 5, 5, 5]) {
-      await stage.sweep("again", { models, seeds }, cut).catch(() => undefined);
-    }
-    await stage.sweep("again", { models, seeds: 5 });
-    const fates = await stage.fates(sweep);
-    expect(fates).toHaveLength(10);
-    expect(stage.requests()).toMatchObject({ anthropic: 5, google: 5 });
-  });
-
-  it("asks for two cells of one prompt twice, and never again for an answer that was cut off (T29)", async () => {
-    stage.play([{ reply: { finish: "length", text: "STEP 1: (0,0) → [S↓]" } }]);
-    const asked = { models, repeats: 2 };
-    const sweep = await stage.sweep("twins", asked);
-    await stage.fates(sweep);
-    const bodies = stage.mock.requests().map(({ bodyText }) => bodyText);
-    expect(bodies).toHaveLength(4);
-    expect(new Set(bodies).size).toBe(2);
-    await stage.sweep("twins", asked);
-    expect((await stage.fates(sweep)).map(({ outcome }) => outcome)).toEqual(
-      Array.from({ length: 4 }, () => "truncated"),
-    );
-    expect(stage.mock.counts().requests).toBe(4);
-  });
-
-  it("retried for its failures sends those, not the wrong answers (T26)", async () => {
-    stage.play([
-      { countBy: "model", nth: { to: 2 }, fail: "server_error" },
-      { reply: { text: "FINAL_PATH: (0,0) → (0,1)" } },
-    ]);
-    const sweep = await stage.sweep("wrong", { models, seeds: 5, tries: 1 });
-    const before = await stage.fates(sweep);
-    expect(before.filter(({ state }) => state === "failed")).toHaveLength(4);
-    stage.play([]);
-    expect(await retryTrials(stage, sweep.sweepId, { states: ["failed"] })).toBe(4);
-    const after = await stage.fates(sweep);
-    expect(stage.requests()).toMatchObject({ anthropic: 2, google: 2 });
-    expect(new Set(after.map(({ state }) => state))).toEqual(new Set(["done"]));
-  });
-
-  it("loses nothing to a worker killed in mid-request: the trial is taken over, one answer counts (T22)", async () => {
-    stage.play([{ ...first, delivery: { blackHole: true } }]);
-    await worker.drain(5000);
-    const child = await stage.fork(1);
-    const sweep = await stage.sweep("killed", { models });
-    await stage.mock.until(({ requests }) => requests >= 2);
-    child.kill("SIGKILL");
-    worker = stage.workPaced();
-    const fates = await stage.fates(sweep, 30_000);
-    expect(fates.map(endOf)).toEqual(models.map(() => ({ ...answered(), side: [] })));
-    expect(stage.requests()).toMatchObject({ anthropic: 2, google: 2 });
   });
 });

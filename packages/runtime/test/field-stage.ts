@@ -1,9 +1,14 @@
-import { submitSweep, type SweepRecord } from "@hallumaze/engine";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+import { type QueuePort, submitSweep, type SweepRecord } from "@hallumaze/engine";
 import type { Counts, Rule } from "@hallumaze/mock-providers";
 import { parseSpec } from "@hallumaze/sweep";
 import { createRedis, findRedis } from "@hallumaze/testkit";
 import { vi } from "vitest";
 
+import type { FieldWorkerPlan } from "./field-worker.ts";
 import { openProviderStage, type ProviderStage } from "./provider-stage.ts";
 
 /** Every wire format, by the name that its model has in these sweeps. */
@@ -20,6 +25,11 @@ export const everyone = {
 export type ModelName = keyof typeof everyone;
 /** Their names, in the order in which {@link FieldStage.fates} gives them. */
 export const modelNames = (Object.keys(everyone) as ModelName[]).toSorted();
+
+/** Its name at the vendor. */
+export function modelOf(name: ModelName): string {
+  return everyone[name].replace(/^[^/]*\//, "");
+}
 
 /** So wide that a case waits for nothing but what it is about; in the terms of the vendor's own limits. */
 export function wideLimits(model: ModelName): object {
@@ -70,13 +80,16 @@ export interface FieldSweep {
 export interface FieldStage extends ProviderStage {
   /** Begins a case: the script is played from its start, and the server counts anew. */
   readonly play: (rules: readonly Rule[]) => void;
-  readonly sweep: (name: string, asked?: FieldSweep) => Promise<SweepRecord>;
+  /** Submits a sweep, to the stage's queue unless told. */
+  readonly sweep: (name: string, asked?: FieldSweep, queue?: QueuePort) => Promise<SweepRecord>;
   /** Resolves once no trial of the sweep is open; gives them by alias and seed. */
   readonly fates: (sweep: SweepRecord, timeoutMs?: number) => Promise<readonly Fate[]>;
   /** Gives the same at once, whether or not they are open. */
   readonly fatesNow: (sweep: SweepRecord) => Promise<readonly Fate[]>;
   /** Requests that the server counted, by the model's name. */
   readonly requests: () => Readonly<Record<ModelName, number>>;
+  /** Starts a worker in a process of its own; resolves when it works. It is killed with the stage at the latest. */
+  readonly fork: (concurrency: number) => Promise<ChildProcess>;
   readonly close: () => Promise<void>;
 }
 
@@ -100,7 +113,7 @@ export async function openFieldStage(
       stage.mock.script(rules);
       stage.mock.resetCounts();
     },
-    sweep: (name, asked = {}) => submit(stage, name, asked),
+    sweep: (name, asked = {}, queue = stage.queue) => submit({ ...stage, queue }, name, asked),
     fatesNow,
     fates: async (sweep, timeout = 20_000) =>
       vi.waitFor(
@@ -113,10 +126,36 @@ export async function openFieldStage(
         { timeout, interval: 20 },
       ),
     requests: () => requestsByName(stage.mock.counts()),
+    fork: async (concurrency) => {
+      const child = forkWorker({
+        databaseUrl: stage.databaseUrl,
+        redisUrl: redis?.url ?? null,
+        variables: stage.mock.environment(),
+        minuteMs: given.minuteMs ?? 60_000,
+        concurrency,
+      });
+      const gone = once(child, "exit");
+      closers.push(async () => {
+        child.kill("SIGKILL");
+        await gone;
+      });
+      const died = gone.then(([code]) => {
+        throw new Error(`the worker process ended with code ${String(code)} before it worked`);
+      });
+      if (child.stdout !== null) await Promise.race([once(child.stdout, "data"), died]);
+      died.catch(() => undefined);
+      return child;
+    },
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();
     },
   };
+}
+
+function forkWorker(plan: FieldWorkerPlan): ChildProcess {
+  const script = fileURLToPath(new URL("./field-worker.ts", import.meta.url));
+  const words = ["--import", "tsx", script, JSON.stringify(plan)];
+  return spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
 }
 
 const fatesQuery = `SELECT t.alias, t.state::text, t.outcome, t.tries, t.message,
