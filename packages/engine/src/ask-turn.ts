@@ -197,8 +197,12 @@ async function settle(
   }
 }
 
-/** Failures after which the provider may have worked, and may charge: it had begun to answer, or nobody knows. */
-const mayBeBilled: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
+/** Whether the provider may have worked, and may charge, before a failure: it had begun to answer, or nobody knows. */
+export function mayBeBilled(outcome: FailureOutcome): boolean {
+  return billable.has(outcome);
+}
+
+const billable: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
   "timeout",
   "transport",
   "unparseable_body",
@@ -221,7 +225,7 @@ function exchangeOf(
   const cost = known.settings.costOf(result.usage);
   const reply = result.kind === "reply" ? result : null;
   const failure = result.kind === "failure" ? result : null;
-  const isCharged = failure === null || mayBeBilled.has(failure.outcome);
+  const isCharged = failure === null || mayBeBilled(failure.outcome);
   return {
     trialId: claim.trialId,
     fence: claim.fence,

@@ -1,4 +1,6 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
+export { mayBeBilled } from "./ask-turn.ts";
+export { openCallDeadline } from "./call-deadline.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";
 export {
@@ -65,7 +67,7 @@ export type {
   TrialRow,
   TrialSelector,
 } from "./ports/store.ts";
-export { mazeOf } from "./prepare-trial.ts";
+export { conversationOf, mazeOf } from "./prepare-trial.ts";
 export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";

@@ -14,3 +14,11 @@ export type {
   JudgeStorePort,
   StoredJudgement,
 } from "./ports.ts";
+export {
+  deliverPlanned,
+  judgeKey,
+  reconcileJudges,
+  requestJudgements,
+  requestRow,
+  type SweepJudging,
+} from "./request-judgements.ts";

@@ -213,12 +213,12 @@ export interface JudgeStorePort {
   ) => Promise<"recorded" | "late">;
   /** Keeps a judgement that no request asked for (the heuristic's). Once a result, scorer and input. */
   readonly addJudgement: (judgement: JudgementRecord) => Promise<void>;
-  /** Ends a try without a judgement; books a failed call at `costUsd`, or at its bound where that is not known. */
+  /** Ends a try without a judgement; books its call at `spentUsd`, null: at its bound. */
   readonly endJudge: (
     requestId: string,
     fence: number,
     end: JudgeEnd,
-    call: { readonly attempt: number; readonly tryNumber: number; readonly spentUsd: string } | null,
+    call: { readonly attempt: number; readonly tryNumber: number; readonly spentUsd: string | null } | null,
   ) => Promise<"ended" | "lost">;
   readonly blockJudgeLane: (lane: string, outcome: Outcome, message: string) => Promise<number>;
   readonly unblockJudges: (where: {

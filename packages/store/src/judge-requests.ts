@@ -1,13 +1,14 @@
 import type { OpenTrial, RequestAdmission } from "@hallumaze/engine";
-import type {
-  JudgeClaim,
-  JudgeClaimResult,
-  JudgedSource,
-  JudgeEnd,
-  JudgementRecord,
-  JudgePlan,
-  JudgeRequestRow,
-  JudgeStorePort,
+import {
+  type JudgeClaim,
+  type JudgeClaimResult,
+  type JudgedSource,
+  type JudgeEnd,
+  judgeKey,
+  type JudgementRecord,
+  type JudgePlan,
+  type JudgeRequestRow,
+  type JudgeStorePort,
 } from "@hallumaze/judging";
 
 import { maxLosses } from "./claims.ts";
@@ -94,7 +95,7 @@ async function requestJudgements(database: Database, rows: readonly JudgeRequest
   for (let start = 0; start < rows.length; start += 1000) {
     const input = rows.slice(start, start + 1000).map(({ plan, ...row }) => ({
       ...row,
-      planJson: encodeText(JSON.stringify({ judgeName: `${plan.judge.provider}/${plan.judge.model}`, ...plan })),
+      planJson: encodeText(JSON.stringify({ judgeKey: judgeKey(plan), ...plan })),
     }));
     const [row] = await database.query<{ readonly added: number }>(Prisma.sql`
       WITH written AS (
@@ -337,7 +338,8 @@ async function endRequest(
       : Prisma.sql`DELETE FROM open_requests o WHERE ${openCallOf({ requestId, fence, ...call })} RETURNING o.sweep_id, o.bound_usd`;
   const rows = await database.query<{ readonly id: string }>(Prisma.sql`
     WITH closed AS (${closed}), ${settleMoney(Prisma.sql`
-      SELECT sweep_id, ${call?.spentUsd ?? "0"}::numeric AS spent, coalesce(bound_usd, 0) AS released FROM closed`)}
+      SELECT sweep_id, coalesce(${call?.spentUsd ?? null}::numeric, bound_usd, 0) AS spent, coalesce(bound_usd, 0) AS released
+      FROM closed`)}
     UPDATE judge_requests q SET ${endingOf(end)}
     WHERE q.id = ${requestId}::uuid AND q.fence = ${fence} AND q.state = 'running' RETURNING q.id::text`);
   return rows.length > 0 ? "ended" : "lost";

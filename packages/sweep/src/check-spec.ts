@@ -9,7 +9,7 @@ import { holdsSecret, isSecretName, redact } from "./secrets.ts";
 import { countSeeds, dropRepeatedSeeds, MAX_SEEDS, readSeeds } from "./seeds.ts";
 import type { ExcludeRule, ModelSpec, SweepSpec } from "./spec.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
-import { knownKeys, type SpecInput, specSchema } from "./spec-schema.ts";
+import { knownKeys, PROVIDERS, type SpecInput, specSchema } from "./spec-schema.ts";
 
 /** What a spec is checked against. */
 export interface CheckOptions {
@@ -82,8 +82,15 @@ function normalise(
   const modelsKnown = input.models !== undefined && !input.badModels && read.problems.length === 0;
   const exclude = readExclude(input.exclude ?? [], modelsKnown ? read.models : null, problems);
   if (modelsKnown) {
-    checkLimits(input.limits ?? {}, read.models, problems);
-    checkNames("prices", Object.keys(input.prices ?? {}), read.models, priceNames, problems);
+    const judges = judgeNames(input.judge?.models ?? [], problems);
+    checkLimits(input.limits ?? {}, read.models, judges, problems);
+    checkNames(
+      "prices",
+      Object.keys(input.prices ?? {}),
+      read.models,
+      [...read.models.flatMap(priceNames), ...judges],
+      problems,
+    );
   }
   const { name, sizes } = input;
   if (problems.length > 0 || name === undefined || sizes === undefined || seeds === null) return null;
@@ -145,9 +152,10 @@ function readExclude(
 function checkLimits(
   limits: NonNullable<SpecInput["limits"]>,
   models: readonly ModelSpec[],
+  judges: readonly string[],
   problems: Problem[],
 ): void {
-  checkNames("limits", Object.keys(limits), models, limitNames, problems);
+  checkNames("limits", Object.keys(limits), models, [...models.flatMap(limitNames), ...judges], problems);
   for (const [name, { tpm, inputTpm, outputTpm }] of Object.entries(limits)) {
     if (tpm !== undefined && (inputTpm ?? outputTpm) !== undefined) {
       const message = "tpm counts input and output together and excludes inputTpm and outputTpm";
@@ -156,15 +164,28 @@ function checkLimits(
   }
 }
 
-/** Each of `names` must call a model of the spec. */
+/** Checks the judges' names, which are `provider/model`; gives those that are right. */
+function judgeNames(names: readonly string[], problems: Problem[]): readonly string[] {
+  return names.filter((name, index) => {
+    const provider = name.slice(0, Math.max(0, name.indexOf("/")));
+    const isKnown = PROVIDERS.some((known) => known === provider) && name.length > provider.length + 1;
+    if (!isKnown) {
+      const message = `"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}`;
+      problems.push({ path: ["judge", "models", index], message });
+    }
+    return isKnown;
+  });
+}
+
+/** Each of `names` must call a model or a judge of the spec, which `known` lists. */
 function checkNames(
   key: string,
   names: readonly string[],
   models: readonly ModelSpec[],
-  namesOf: (model: ModelSpec) => readonly string[],
+  allowed: readonly string[],
   problems: Problem[],
 ): void {
-  const known = new Set(models.flatMap(namesOf));
+  const known = new Set(allowed);
   const aliases = models.map((model) => model.alias);
   for (const name of names.filter((one) => !known.has(one))) {
     const suggestion = suggestNearest(name, aliases, "models");

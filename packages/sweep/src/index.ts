@@ -1,6 +1,17 @@
 export type { Cell, CellPlan, Group } from "./cell-plan.ts";
 export { canonicalPlan, cellId, countCells, expandCells, trialId } from "./expand-cells.ts";
-export { givesShadow, isRehearsalLane, type Lane, lanesOf, priceNames, rehearsalLane } from "./lanes.ts";
+export {
+  givesShadow,
+  isJudgeLane,
+  isRehearsalLane,
+  type JudgeLane,
+  judgeLane,
+  judgesOf,
+  type Lane,
+  lanesOf,
+  priceNames,
+  rehearsalLane,
+} from "./lanes.ts";
 export { MISSING_PART_NAMES, notBuiltYet } from "./not-built-yet.ts";
 export { type ParsedSpec, type ParseOptions, parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 export { type ParameterRange, type SolverRules, tokenLimitFor } from "./read-models.ts";

@@ -1,6 +1,6 @@
 import { contentId } from "@hallumaze/foundation";
 
-import type { LaneLimits, SweepSpec } from "./spec.ts";
+import type { LaneLimits, ProviderName, SweepSpec } from "./spec.ts";
 
 /** What a lane's name follows from. */
 export interface LaneOwner {
@@ -57,6 +57,33 @@ export function priceNames(
   model: Pick<LaneOwner, "provider" | "model"> & { readonly alias: string },
 ): readonly string[] {
   return [`${model.provider}/${model.model}`, model.alias];
+}
+
+/** A judge of a sweep: its model, and the queue lane of its own beside the trials'. */
+export interface JudgeLane {
+  readonly provider: ProviderName;
+  readonly model: string;
+  /** `judge.` and the lane whose limits its calls take. */
+  readonly lane: string;
+}
+
+/** The judges that a spec names, in its order: the first judges, the second gives the second opinion. */
+export function judgesOf(spec: Pick<SweepSpec, "judge">): readonly JudgeLane[] {
+  return (spec.judge?.models ?? []).map((name) => {
+    const at = name.indexOf("/");
+    const [provider, model] = [name.slice(0, at) as ProviderName, name.slice(at + 1)];
+    return { provider, model, lane: judgeLane(laneName({ provider, model, baseUrl: null, laneOverride: null })) };
+  });
+}
+
+/** The queue lane of judges on a lane. */
+export function judgeLane(lane: string): string {
+  return `judge.${lane}`;
+}
+
+/** Whether a lane delivers requests to judges. */
+export function isJudgeLane(lane: string): boolean {
+  return /^(?:rehearsal\.)?judge\./.test(lane);
 }
 
 /** Whether triggered trials of group A get a neutral turn: where group B is in the sweep, unless the spec says no. */

@@ -22,6 +22,8 @@ export interface ChatRequest {
   readonly repeat: number;
   /** Name of the environment variable that holds the key; null for the provider's own. */
   readonly keyEnv: string | null;
+  /** JSON Schema of the answer, forced by the vendor's structured output where it has one. Absent: free text. */
+  readonly answerSchema?: Readonly<Record<string, unknown>>;
 }
 
 /** One dimension of a vendor's rate limit, as its headers tell it; null where they do not. */

@@ -1,0 +1,316 @@
+import {
+  admitRequest,
+  type ChatRequest,
+  type ChatResult,
+  decideFailure,
+  type DeliveryResult,
+  type Delivery,
+  type FailureOutcome,
+  mayBeBilled,
+  openCallDeadline,
+  settleRequest,
+} from "@hallumaze/engine";
+import { buildJudgeRequest, type Judged, type JudgeRequestText, precheck, readVerdict } from "@hallumaze/judge";
+import { estimateTokens } from "@hallumaze/protocol";
+
+import { heuristicJudgement, judgementOf, precheckJudgement } from "./judgement-records.ts";
+import type { JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
+import { judgedOf } from "./maze-facts.ts";
+import type { JudgeClaim, JudgeEnd, JudgementRecord } from "./ports.ts";
+import { askFurther } from "./seek-consensus.ts";
+
+/** A reply that cannot be read is asked for once more, in another fresh session. */
+const callsAtMost = 2;
+const budgetWaitMs = 1000;
+const inputMargin = { factor: 1.5, tokens: 200 } as const;
+
+/**
+ * Runs one request to a judge: claim, decide without a call where that is due, else ask in a fresh session, keep the raw
+ * reply with what was read from it, and ask a second opinion where one is due.
+ *
+ * Safe to call twice or at once from several processes: the claim's fence decides whose judgement counts.
+ */
+export async function runJudgement(ports: JudgePorts, delivery: Delivery, signal: AbortSignal): Promise<JudgeResult> {
+  const answer = await ports.store.claimJudge({ ...delivery, workerId: ports.workerId, leaseMs: ports.leaseMs });
+  if (answer.kind === "nothing") return { kind: "give-up", reason: "not-ours" };
+  if (answer.kind === "later") return { kind: "retry-later", afterMs: answer.afterMs };
+  const { claim } = answer;
+  ports.observe.claimed(claim);
+  try {
+    return await runClaimed(ports, claim, signal);
+  } finally {
+    ports.observe.released(claim);
+  }
+}
+
+/** Translates a judgement's result into what the queue must do with the delivery. */
+export function toJudgeDelivery(result: JudgeResult): DeliveryResult {
+  return result.kind === "retry-later" ? { kind: "again", afterMs: result.afterMs } : { kind: "done" };
+}
+
+/** A judgement under way. */
+interface Session {
+  readonly claim: JudgeClaim;
+  readonly settings: JudgeSettings;
+  readonly judged: Judged;
+}
+
+async function runClaimed(ports: JudgePorts, claim: JudgeClaim, signal: AbortSignal): Promise<JudgeResult> {
+  const session: Session = { claim, settings: await ports.settingsOf(claim), judged: judgedOf(claim.source) };
+  const checked = precheck(session.judged);
+  if (checked.kind !== "ask") {
+    const judgement = precheckJudgement(claim, session.judged, checked);
+    const outcome = judgement.status;
+    return keep(ports, session, judgement, { attempt: 1, end: { kind: "done", outcome } });
+  }
+  for (let attempt = claim.recorded.length + 1; attempt <= callsAtMost; attempt += 1) {
+    const result = await callOnce(ports, session, attempt, signal);
+    if (result !== "again-in-a-fresh-session") return result;
+  }
+  // A crash after the second unreadable reply and before the end of its request.
+  return end(ports, claim, { kind: "done", outcome: "unscored" }, null);
+}
+
+async function callOnce(
+  ports: JudgePorts,
+  session: Session,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<JudgeResult | "again-in-a-fresh-session"> {
+  const { claim, judged } = session;
+  const { judge, promptVersion } = claim.plan;
+  const text = buildJudgeRequest({
+    judged,
+    version: promptVersion,
+    formatOnly: attempt > 1,
+    random: { hex: ports.hex },
+  });
+  const request = requestOf(claim, text);
+  const inputTokens = estimateTokens(text.system) + estimateTokens(text.user);
+  const admitted = await admit(ports, session, { attempt, inputTokens }, signal);
+  if (admitted !== null) return admitted;
+  const result = await ask(ports, request, signal);
+  if (result === "interrupted") return giveBack(ports, claim, 0);
+  await settle(ports, claim, attempt, result);
+  if (result.kind === "failure") return fail(ports, session, attempt, result);
+  const reading = readVerdict(result.text, {
+    version: promptVersion,
+    response: judged.response,
+    nonce: text.nonce,
+    finishReason: result.finishReason,
+  });
+  const judgement = judgementOf({
+    claim,
+    judged,
+    request: text,
+    sent: request,
+    attempt,
+    result,
+    reading,
+    settings: session.settings,
+  });
+  const isUnreadable = reading.kind === "unreadable";
+  const isOver = !isUnreadable || attempt >= callsAtMost || reading.reason === "refused";
+  const outcome = isUnreadable ? "unscored" : "verdict";
+  const kept = await keep(ports, session, judgement, { attempt, end: isOver ? { kind: "done", outcome } : null });
+  return isOver || kept.kind === "give-up" ? kept : "again-in-a-fresh-session";
+}
+
+/** A request of its own: no earlier message, no tools, nothing of the submitter. */
+function requestOf(claim: JudgeClaim, text: JudgeRequestText): ChatRequest {
+  const { judge } = claim.plan;
+  return {
+    provider: judge.provider,
+    model: judge.model,
+    baseUrl: judge.baseUrl,
+    system: text.system,
+    messages: [{ role: "user", content: text.user }],
+    maxTokens: judge.maxTokens,
+    temperature: judge.temperature,
+    params: judge.params,
+    repeat: claim.plan.repeat,
+    keyEnv: judge.keyEnv,
+    ...(text.answerSchema === null ? {} : { answerSchema: text.answerSchema }),
+  };
+}
+
+/** The lane whose limits a judge's call takes: that of its key and model, which trials may use too. */
+export function limiterLaneOf(lane: string): string {
+  return lane.replace(/^(rehearsal\.)?judge\./, "$1");
+}
+
+function reservationIdOf({ requestId, tries, waits }: JudgeClaim, attempt: number): string {
+  return `judge~${requestId}~${tries + waits + 1}~${attempt}`;
+}
+
+/** Reserves limits and money; null where the call may go out. */
+async function admit(
+  ports: JudgePorts,
+  { claim, settings }: Session,
+  { attempt, inputTokens }: { readonly attempt: number; readonly inputTokens: number },
+  signal: AbortSignal,
+): Promise<JudgeResult | null> {
+  const lane = limiterLaneOf(claim.lane);
+  const limiter = ports.limiterOf(lane);
+  const id = reservationIdOf(claim, attempt);
+  const release = async (error: unknown): Promise<never> => {
+    await ports.store.releaseJudge(claim.requestId, claim.fence);
+    throw error;
+  };
+  if (limiter !== null) {
+    const outputTokens = Math.min(600, claim.plan.judge.maxTokens);
+    const reservation = { id, inputTokens, outputTokens, tenant: settings.tenant, weight: 1 };
+    const admission = await admitRequest({ ...ports, limiter }, lane, reservation, signal).catch(release);
+    if (admission.kind === "later" || admission.kind === "interrupted") {
+      return giveBack(ports, claim, admission.kind === "later" ? admission.afterMs : 0);
+    }
+    if (admission.kind === "never") {
+      return end(ports, claim, { kind: "failed", outcome: "bad_request", message: admission.message }, null);
+    }
+    if (admission.kind === "parked") {
+      const message = "the judge's lane is parked";
+      return end(ports, claim, { kind: "blocked", outcome: "quota_exhausted", message }, null);
+    }
+    ports.observe.reserved(claim, lane, id);
+  }
+  const boundUsd = settings.boundOf(
+    Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,
+    claim.plan.judge.maxTokens,
+  );
+  if (boundUsd === "0") return null;
+  const { requestId, fence } = claim;
+  const call = { requestId, fence, attempt, tryNumber: tryNumberOf(claim), workerId: ports.workerId, boundUsd };
+  const money = await ports.store.openJudgeCall(call).catch(release);
+  if (money.kind === "open") return null;
+  await limiter?.cancel(lane, id);
+  if (money.kind === "lost") return { kind: "give-up", reason: "lost-lease" };
+  if (money.kind === "later") return giveBack(ports, claim, Math.round(budgetWaitMs * (1 + ports.fraction())));
+  const message = `budgetUsd ${money.budgetUsd} does not reach for another judgement: $${money.committedUsd} are spent`;
+  return end(ports, claim, { kind: "blocked", outcome: "budget_blocked", message }, null);
+}
+
+function tryNumberOf({ tries, waits }: JudgeClaim): number {
+  return tries + waits + 1;
+}
+
+async function ask(ports: JudgePorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
+  using deadline = openCallDeadline(signal, ports.callTimeoutMs);
+  const startedMs = ports.now();
+  try {
+    return await Promise.race([ports.provider.complete(request, deadline.signal), deadline.fired]);
+  } catch (error) {
+    if (signal.aborted) return "interrupted";
+    const timedOut = deadline.timedOut();
+    const message = timedOut
+      ? `timeout(total): no complete reply within ${ports.callTimeoutMs} ms`
+      : error instanceof Error
+        ? `${error.name}: ${error.message}`
+        : String(error);
+    return {
+      kind: "failure",
+      outcome: timedOut ? "timeout" : "internal",
+      message,
+      retryAfterMs: null,
+      detail: timedOut ? "total" : null,
+      park: null,
+      rawBody: null,
+      servedModel: null,
+      servedBy: null,
+      nativeFinishReason: null,
+      usage: { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null },
+      httpMs: ports.now() - startedMs,
+      ttftMs: null,
+      effectiveParams: {},
+      limits: {},
+      sideRequests: [],
+    };
+  }
+}
+
+async function settle(ports: JudgePorts, claim: JudgeClaim, attempt: number, result: ChatResult): Promise<void> {
+  const lane = limiterLaneOf(claim.lane);
+  const limiter = ports.limiterOf(lane);
+  if (limiter === null) return;
+  const restMs = ports.retry.baseDelayMs * (1 + ports.fraction());
+  const reason = await settleRequest(limiter, lane, reservationIdOf(claim, attempt), result, restMs).catch(() => null);
+  if (reason === null || result.kind === "reply") return;
+  const blocked = await ports.store.blockJudgeLane(claim.lane, result.outcome, result.message);
+  ports.observe.parked(claim.lane, reason, blocked);
+}
+
+/** What a candidate can provoke: it never yields a level of the heuristic. */
+const candidateMadeOutcomes: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
+  "filtered",
+  "context_too_long",
+  "bad_request",
+  "prompt_truncated",
+]);
+
+/** A call that failed. An outage is bridged by the heuristic, visibly, while the request stays queued. */
+async function fail(
+  ports: JudgePorts,
+  session: Session,
+  attempt: number,
+  failure: ChatResult & { readonly kind: "failure" },
+): Promise<JudgeResult> {
+  const { claim, settings, judged } = session;
+  const cost = settings.costOf(failure.usage);
+  const spentUsd = cost?.usd ?? (mayBeBilled(failure.outcome) ? null : "0");
+  const call = { attempt, tryNumber: tryNumberOf(claim), spentUsd };
+  const decided = decideFailure(
+    failure,
+    { tries: claim.tries, waits: claim.waits, maxTries: ports.maxTries },
+    ports.retry,
+    ports.fraction(),
+  );
+  if (candidateMadeOutcomes.has(failure.outcome)) {
+    return end(ports, claim, { kind: "failed", outcome: failure.outcome, message: failure.message }, call);
+  }
+  await ports.store.addJudgement(
+    heuristicJudgement(claim, judged, { outage: `${failure.outcome}: ${failure.message}` }),
+  );
+  if (decided.kind === "retry" && decided.spends !== "empty") {
+    const { outcome, message, afterMs, spends } = decided;
+    return end(ports, claim, { kind: "retry", outcome, message, afterMs, spends }, call);
+  }
+  const kind = decided.kind === "blocked" ? "blocked" : "failed";
+  return end(ports, claim, { kind, outcome: failure.outcome, message: failure.message }, call);
+}
+
+async function keep(
+  ports: JudgePorts,
+  session: Session,
+  judgement: JudgementRecord,
+  { attempt, end: over }: { readonly attempt: number; readonly end: JudgeEnd | null },
+): Promise<JudgeResult> {
+  const { claim } = session;
+  const { requestId, fence } = claim;
+  const of = { requestId, fence, attempt, tryNumber: tryNumberOf(claim) };
+  const kept = await ports.store.recordJudgement(judgement, of, over);
+  if (kept === "late") {
+    ports.observe.late(claim);
+    return { kind: "give-up", reason: "lost-lease" };
+  }
+  if (over !== null) {
+    ports.observe.ended(claim, over);
+    await askFurther(ports.store, claim, session.settings);
+  }
+  return { kind: "done" };
+}
+
+async function giveBack(ports: JudgePorts, claim: JudgeClaim, afterMs: number): Promise<JudgeResult> {
+  await ports.store.releaseJudge(claim.requestId, claim.fence);
+  return { kind: "retry-later", afterMs };
+}
+
+async function end(
+  ports: JudgePorts,
+  claim: JudgeClaim,
+  over: JudgeEnd,
+  call: { readonly attempt: number; readonly tryNumber: number; readonly spentUsd: string | null } | null,
+): Promise<JudgeResult> {
+  const fate = await ports.store.endJudge(claim.requestId, claim.fence, over, call);
+  if (fate === "lost") return { kind: "give-up", reason: "lost-lease" };
+  ports.observe.ended(claim, over);
+  return over.kind === "retry" ? { kind: "retry-later", afterMs: over.afterMs } : { kind: "done" };
+}
