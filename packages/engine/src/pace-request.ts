@@ -1,5 +1,6 @@
 import type { Clock } from "@hallumaze/foundation";
 
+import type { FailureOutcome } from "./outcomes.ts";
 import type { LimiterPort, ReservationRequest } from "./ports/limiter.ts";
 import type { ChatResult } from "./ports/provider.ts";
 
@@ -46,6 +47,17 @@ export async function admitRequest(
   }
 }
 
+/** Failures that a vendor tells by a status, before any output. */
+const refusals: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
+  "overloaded",
+  "transient_server",
+  "quota_exhausted",
+  "auth",
+  "model_not_found",
+  "bad_request",
+  "context_too_long",
+]);
+
 /**
  * Settles a reservation with what the request really took, and takes over what the reply tells of the limits: headers,
  * a 429 (the lane rests and its limits shrink), an overload (it rests), a lost credit or key (it is parked).
@@ -62,8 +74,10 @@ export async function settleRequest(
   // What a 429 turned away has taken nothing from the vendor's bucket.
   if (result.kind === "failure" && result.outcome === "rate_limited") await limiter.cancel(lane, id);
   else {
-    const { inputTokens, outputTokens } = result.usage;
-    await limiter.settle(lane, id, { inputTokens, outputTokens });
+    const { inputTokens, outputTokens } = result.limitUsage ?? result.usage;
+    // A refusal in the head of a reply has no output; whether its input counted is not told, so the estimate stands.
+    const said = outputTokens ?? (result.kind === "failure" && refusals.has(result.outcome) ? 0 : null);
+    await limiter.settle(lane, id, { inputTokens, outputTokens: said });
   }
   if (Object.keys(result.limits).length > 0) await limiter.learn(lane, result.limits);
   if (result.kind === "reply") return null;

@@ -1,6 +1,6 @@
 import type { Claim, LaneLimits, LimiterPort, ModelSettings, StorePort } from "@hallumaze/engine";
 import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
-import { lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+import { givesShadow, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
 
 /** What the stored specs say of lanes and models beside their plans. */
 export interface LaneCatalog {
@@ -61,7 +61,7 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
         keyEnv: model?.keyEnv ?? null,
         tenant: spec?.name ?? claim.sweepId,
         expectedOutputTokens: Math.ceil(replyTokens.get(claim.lane) ?? firstGuessTokens),
-        shadow: spec !== undefined && spec.ariadne.shadow && spec.groups.includes("B"),
+        shadow: spec !== undefined && givesShadow(spec),
         costOf: (usage) => costOf(priced, usage, prices),
         boundOf: (inputTokens, outputTokens) => costBound(priced, { inputTokens, outputTokens }, prices),
       };

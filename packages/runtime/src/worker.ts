@@ -15,6 +15,7 @@ import {
   type TrialObserver,
   type TrialPorts,
 } from "@hallumaze/engine";
+import { defaultDeadlines } from "@hallumaze/providers";
 import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 
@@ -37,7 +38,8 @@ export const workerTimes: WorkerTimes = {
   leaseMs: 30_000,
   discoverEveryMs: 1000,
   reconcileEveryMs: 15_000,
-  callTimeoutMs: 600_000,
+  // A little above the providers' own deadline, whose message says more.
+  callTimeoutMs: defaultDeadlines.totalMs + 5000,
   archivePatienceMs: 300_000,
 };
 

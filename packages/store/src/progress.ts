@@ -83,7 +83,7 @@ type CostRow = Pick<
 async function sumCosts(database: Database, sweepId: string): Promise<ReadonlyMap<string, CostRow>> {
   const rows = await database.query<CostRow>(Prisma.sql`
     SELECT t.alias, t.lane, trim_scale(sum(e.cost_usd))::text AS "costUsd",
-      (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown",
+      (count(*) FILTER (WHERE e.cost_usd IS NULL AND (e.text IS NOT NULL OR e.cost_bound_usd IS NOT NULL)))::int AS "costUnknown",
       count(*)::int AS requests, (count(*) FILTER (WHERE e.turn > 0))::int AS "followUps",
       (count(*) FILTER (WHERE e.outcome IS NOT NULL))::int AS "failedRequests",
       coalesce(sum(e.limiter_ms), 0)::float8 AS "limiterMs"
@@ -97,7 +97,7 @@ async function tally(database: Database, sweepId: string, sinceMs: number): Prom
     ? await database.query<RequestTally>(Prisma.sql`
         SELECT count(*)::int AS requests, coalesce(sum(e.input_tokens), 0)::float8 AS "inputTokens",
           coalesce(sum(e.output_tokens), 0)::float8 AS "outputTokens", trim_scale(sum(e.cost_usd))::text AS "costUsd",
-          (count(*) FILTER (WHERE e.cost_usd IS NULL AND e.text IS NOT NULL))::int AS "costUnknown",
+          (count(*) FILTER (WHERE e.cost_usd IS NULL AND (e.text IS NOT NULL OR e.cost_bound_usd IS NOT NULL)))::int AS "costUnknown",
           (extract(epoch FROM max(e.created_at) - min(e.created_at - e.http_ms * interval '1 millisecond')) * 1000)::float8
             AS "elapsedMs"
         FROM trials t JOIN exchanges e ON e.trial_id = t.id

@@ -64,6 +64,8 @@ interface Received {
   readonly rawBody: string | null;
   readonly servedModel: string | null;
   readonly usage: Usage;
+  /** Tokens as the vendor's limits count them, where that differs from `usage` (cached reads may be free of them). */
+  readonly limitUsage?: Pick<Usage, "inputTokens" | "outputTokens">;
   readonly httpMs: number;
   readonly ttftMs: number | null;
   /** The vendor's fingerprint of the system, or the host that an aggregator routed to; null where not told. */
