@@ -1,3 +1,13 @@
+export { judgedOf, mazeFacts } from "./maze-facts.ts";
+export {
+  heuristicJudgement,
+  heuristicName,
+  inputHash,
+  judgementOf,
+  judgeName,
+  precheckJudgement,
+} from "./judgement-records.ts";
+export type { JudgeObserver, JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
 export type {
   CalibrationRecord,
   JudgeClaim,
@@ -22,3 +32,5 @@ export {
   requestRow,
   type SweepJudging,
 } from "./request-judgements.ts";
+export { limiterLaneOf, runJudgement, toJudgeDelivery } from "./run-judgement.ts";
+export { askFurther, asOpinion, countedVerdicts } from "./seek-consensus.ts";

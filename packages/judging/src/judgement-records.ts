@@ -2,7 +2,6 @@ import type { ChatRequest, ChatResult, Usage } from "@hallumaze/engine";
 import { canonicalJson, sha256Hex } from "@hallumaze/foundation";
 import {
   heuristicLevel,
-  heuristicVersion,
   type Judged,
   type JudgeRequestText,
   type Precheck,
@@ -19,6 +18,9 @@ import type { JudgeClaim, JudgementRecord } from "./ports.ts";
 export const judgeName = "LLM-JUDGE-v1";
 /** What the seed calls a verdict of the keyword heuristic. */
 export const heuristicName = "HEURISTIC";
+
+/** The rules of the heuristic; a changed one needs a new name. */
+const heuristicVersion = "heuristic-1";
 
 const noUsage: Usage = { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null };
 

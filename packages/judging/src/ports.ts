@@ -221,6 +221,8 @@ export interface JudgeStorePort {
     call: { readonly attempt: number; readonly tryNumber: number; readonly spentUsd: string | null } | null,
   ) => Promise<"ended" | "lost">;
   readonly blockJudgeLane: (lane: string, outcome: Outcome, message: string) => Promise<number>;
+  /** Lanes of judges with requests that a stopped vendor blocks; a spent budget does not count. */
+  readonly listBlockedJudgeLanes: () => Promise<readonly string[]>;
   readonly unblockJudges: (where: {
     readonly lane?: string;
     readonly sweepId?: string;

@@ -78,7 +78,7 @@ async function callOnce(
   signal: AbortSignal,
 ): Promise<JudgeResult | "again-in-a-fresh-session"> {
   const { claim, judged } = session;
-  const { judge, promptVersion } = claim.plan;
+  const { promptVersion } = claim.plan;
   const text = buildJudgeRequest({
     judged,
     version: promptVersion,

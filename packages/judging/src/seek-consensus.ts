@@ -1,4 +1,4 @@
-import { settleVerdicts } from "@hallumaze/judge";
+import { type Judgement, settleVerdicts, type UnreadableReason } from "@hallumaze/judge";
 
 import type { JudgeSettings } from "./judge-ports.ts";
 import { heuristicName } from "./judgement-records.ts";
@@ -16,6 +16,20 @@ export function countedVerdicts(judgements: readonly StoredJudgement[]): readonl
   return [...byRequest.values()];
 }
 
+/** A stored judgement as consensus reads it; nothing for a dry run. */
+export function asOpinion({ round, status, level, confidence, unscoredReason }: StoredJudgement): readonly Judgement[] {
+  if (round === "dryRun") return [];
+  if (status === "verdict" && level !== null) {
+    return [{ round, outcome: { kind: "verdict", level, confidence: confidence ?? 0 } }];
+  }
+  return [{ round, outcome: { kind: "unreadable", reason: reasonOf(unscoredReason) } }];
+}
+
+/** The reason stands before the colon of what was stored. */
+function reasonOf(stored: string | null): UnreadableReason {
+  return (stored?.split(":", 1)[0] ?? "notOneObject") as UnreadableReason;
+}
+
 /**
  * Asks for a further opinion where the verdicts so far call for one: the first judge is unsure, its repeats disagree, or
  * two judges do. Repeating it asks nothing twice.
@@ -28,7 +42,10 @@ export async function askFurther(
   if (claim.plan.round === "dryRun") return;
   const result = await store.findResult(claim.resultId);
   if (result === null) return;
-  const settled = settleVerdicts(countedVerdicts(result.judgements), {
+  const counted = countedVerdicts(result.judgements);
+  // What is decided without a call needs no second opinion.
+  if (counted.some(({ decidedBy }) => decidedBy === "precheck")) return;
+  const settled = settleVerdicts(counted.flatMap(asOpinion), {
     consensusBelow: settings.consensusBelow,
     repeats: settings.repeats,
   });

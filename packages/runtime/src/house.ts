@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 
 import type { LimiterPort, QueuePort, StorePort } from "@hallumaze/engine";
+import type { JudgeStorePort } from "@hallumaze/judging";
 import { openLimiter } from "@hallumaze/limiter";
 import { openProviders, type Providers } from "@hallumaze/providers";
 import { openQueue } from "@hallumaze/queue";
@@ -11,10 +12,12 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort;
+  readonly store: StorePort & JudgeStorePort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;
+  /** The judges' own client: no connection is shared with what is judged. */
+  readonly judgeProvider: Providers;
   /** In plain words: where the data lives and what delivers, without passwords. */
   readonly databaseName: string;
   readonly queueName: string;
@@ -64,11 +67,14 @@ export async function openHouse(
     opened.push(limiter);
     const provider = openProviders({ variables });
     opened.push(provider);
+    const judgeProvider = openProviders({ variables });
+    opened.push(judgeProvider);
     return {
       store,
       queue,
       limiter,
       provider,
+      judgeProvider,
       databaseName: database.name,
       queueName: redisUrl ? `Redis at ${withoutPassword(redisUrl)}` : "the same database",
       databaseUrl: database.url,

@@ -1,6 +1,8 @@
 export { type Environment, environmentNames, parseEnvironment } from "./environment.ts";
 export { RuntimeError } from "./errors.ts";
 export { type House, openHouse, withoutPassword } from "./house.ts";
+export { judgeModel, openJudgeCatalog } from "./judge-catalog.ts";
+export { type JudgeWorkerOptions, startJudgeWorker } from "./judge-worker.ts";
 export { type Logger, openLogger } from "./logger.ts";
 export { readProvenance } from "./provenance.ts";
 export { type SolveWorker, startSolveWorker, type WorkerOptions, type WorkerTimes, workerTimes } from "./worker.ts";

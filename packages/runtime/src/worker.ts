@@ -19,6 +19,7 @@ import { defaultDeadlines } from "@hallumaze/providers";
 import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 
+import { pause, repeat } from "./loops.ts";
 import { type LaneCatalog, openLaneCatalog } from "./lane-catalog.ts";
 
 import type { Logger } from "./logger.ts";
@@ -196,39 +197,6 @@ function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {
 const pingTimeoutMs = 10_000;
 /** How often a starting worker looks whether the first repair is over. */
 const untilRepairedMs = 20;
-
-/** How often in a row a loop may fail before the worker gives up: with the back-off about two minutes. */
-const failuresAllowed = 12;
-
-/** Runs `work` again and again; never resolves, rejects when it fails too often in a row. */
-async function repeat(
-  work: () => Promise<void>,
-  every: number | (() => number),
-  signal: AbortSignal,
-  logger: Logger,
-  name: string,
-  waitFirst = false,
-): Promise<never> {
-  let failures = 0;
-  const periodMs = (): number => (typeof every === "number" ? every : every());
-  if (waitFirst) await pause(periodMs(), signal);
-  while (!signal.aborted) {
-    try {
-      await work();
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      logger.error({ err: error, failures }, `${name} failed`);
-      if (failures >= failuresAllowed) throw error;
-    }
-    await pause(failures === 0 ? periodMs() : Math.min(periodMs() * 2 ** failures, 15_000), signal);
-  }
-  return new Promise<never>(() => undefined);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-}
 
 /** Longest wait for a limit that is spent in the lane's slot. */
 const patienceMs = 10_000;

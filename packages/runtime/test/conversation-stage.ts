@@ -83,7 +83,8 @@ export async function openConversationStage(): Promise<ConversationStage> {
   );
   let act: (() => Promise<void>) | null = null;
   const start = (): SolveWorker =>
-    stage.workPaced({ logger: openLogger("debug"),
+    stage.workPaced({
+      logger: openLogger("debug"),
       provider: {
         complete: async (request, signal) => {
           const result = await stage.providers.complete(request, signal);

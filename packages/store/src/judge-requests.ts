@@ -32,6 +32,7 @@ type RequestMethods = Pick<
   | "recordJudgement"
   | "endJudge"
   | "blockJudgeLane"
+  | "listBlockedJudgeLanes"
   | "unblockJudges"
 >;
 
@@ -77,12 +78,18 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
         WHERE lane = ${lane} AND state IN ('planned', 'queued') RETURNING id::text`);
       return rows.length;
     },
+    listBlockedJudgeLanes: async () => {
+      const rows = await database.query<{ readonly lane: string }>(Prisma.sql`
+        SELECT DISTINCT lane FROM judge_requests
+        WHERE state = 'blocked' AND outcome IS DISTINCT FROM 'budget_blocked' ORDER BY lane`);
+      return rows.map((row) => row.lane);
+    },
     unblockJudges: ({ lane, sweepId }) =>
       database.query<OpenTrial>(Prisma.sql`
         WITH back AS (
           UPDATE judge_requests q SET state = 'queued', generation = q.generation + 1, outcome = NULL, message = NULL,
             queued_at = clock_timestamp()
-          WHERE q.state = 'blocked' AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane}`}
+          WHERE q.state = 'blocked' AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane} AND q.outcome IS DISTINCT FROM 'budget_blocked'`}
             AND ${sweepId === undefined ? Prisma.sql`true` : Prisma.sql`q.sweep_id = ${sweepId}::uuid`}
           RETURNING q.*
         )

@@ -1,0 +1,111 @@
+import type { LimiterPort, StorePort } from "@hallumaze/engine";
+import {
+  type JudgeClaim,
+  type JudgeModel,
+  type JudgeSettings,
+  limiterLaneOf,
+  type SweepJudging,
+} from "@hallumaze/judging";
+import { checkModel, costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
+import { type JudgeLane, judgesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+
+/** What the stored specs say of judges. */
+export interface JudgeCatalog {
+  /** Reads the specs again, and tells the limiter the limits of judges' lanes that no trial uses. */
+  readonly refresh: () => Promise<void>;
+  /** The sweeps that ask for a judge, with their first judge. */
+  readonly judgings: () => readonly SweepJudging[];
+  readonly isLimited: (limiterLane: string) => boolean;
+  readonly settingsOf: (claim: JudgeClaim) => Promise<JudgeSettings>;
+}
+
+/** Room for a verdict with its evidence, and for thoughts of models that think unasked. */
+const verdictTokens = 4000;
+
+/** Opens an empty catalog; `refresh` fills it. `rehearsal` as in the worker. */
+export function openJudgeCatalog(
+  store: Pick<StorePort, "listSweeps">,
+  limiter: LimiterPort,
+  options: { readonly rehearsal: boolean; readonly now: () => number },
+): JudgeCatalog {
+  const specs = new Map<
+    string,
+    { readonly specJson: string; readonly spec: SweepSpec; readonly isRehearsal: boolean }
+  >();
+  const configured = new Map<string, string>();
+  const laneOf = (judge: JudgeLane): string => (options.rehearsal ? rehearsalLane(judge.lane) : judge.lane);
+
+  const refresh = async (): Promise<void> => {
+    for (const sweep of await store.listSweeps()) {
+      const known = specs.get(sweep.sweepId);
+      const spec = known?.specJson === sweep.specJson ? known.spec : parseStoredSpec(sweep.specJson);
+      specs.set(sweep.sweepId, { specJson: sweep.specJson, spec, isRehearsal: sweep.name.endsWith("-rehearsal") });
+      const ofTrials = new Set(spec.models.map(({ lane }) => lane));
+      for (const judge of judgesOf(spec)) {
+        const lane = limiterLaneOf(laneOf(judge));
+        // A model that is tested and judges has one lane at its vendor: the trials' limits are its limits.
+        if (ofTrials.has(lane) || judge.provider === "sim") continue;
+        const limits = {
+          ...findDefaultLimits({ ...judge, baseUrl: null })?.limits,
+          ...spec.limits[`${judge.provider}/${judge.model}`],
+        };
+        const text = JSON.stringify(limits);
+        if (configured.get(lane) === text) continue;
+        await limiter.configure(lane, limits);
+        configured.set(lane, text);
+      }
+    }
+  };
+  return {
+    refresh,
+    isLimited: (lane) => !/^(?:rehearsal\.)?sim\./.test(lane),
+    judgings: () =>
+      [...specs].flatMap(([sweepId, { spec, isRehearsal }]) => {
+        const [first] = judgesOf(spec);
+        if (first === undefined || spec.judge === null || isRehearsal !== options.rehearsal) return [];
+        const { share, repeats } = spec.judge;
+        const judge = judgeModel(first, options.now());
+        return [
+          {
+            sweepId,
+            judge,
+            lane: laneOf(first),
+            promptVersion: "llm-judge-v1" as const,
+            share,
+            repeats,
+            generation: 0,
+          },
+        ];
+      }),
+    settingsOf: async (claim) => {
+      const { sweepId } = claim;
+      if (sweepId !== null && !specs.has(sweepId)) await refresh();
+      const spec = sweepId === null ? undefined : specs.get(sweepId)?.spec;
+      const prices = spec?.prices ?? {};
+      const second = spec === undefined ? undefined : judgesOf(spec)[1];
+      return {
+        tenant: "judge",
+        costOf: (usage) => costOf(claim.plan.judge, usage, prices),
+        boundOf: (inputTokens, outputTokens) => costBound(claim.plan.judge, { inputTokens, outputTokens }, prices),
+        secondJudge: second === undefined ? null : { judge: judgeModel(second, options.now()), lane: laneOf(second) },
+        consensusBelow: spec?.judge?.consensusBelow ?? 0.6,
+        repeats: spec?.judge?.repeats ?? 1,
+      };
+    },
+  };
+}
+
+/** A judge's model with what its family takes: no temperature where it refuses one. */
+export function judgeModel({ provider, model }: Pick<JudgeLane, "provider" | "model">, nowMs: number): JudgeModel {
+  const wish = {
+    provider,
+    model,
+    baseUrl: null,
+    temperature: 0,
+    temperatureExplicit: false,
+    maxTokens: verdictTokens,
+    params: {},
+  };
+  const { temperature } = checkModel(wish, new Date(nowMs).toISOString().slice(0, 10));
+  return { provider, model, baseUrl: null, temperature, maxTokens: verdictTokens, params: {}, keyEnv: null };
+}
