@@ -1,3 +1,6 @@
+export { buildJudgeRequest, type HexSource, type JudgeRequestInput } from "./build-judge-request.ts";
+export { type HeuristicVerdict, heuristicLevel } from "./heuristic-level.ts";
+export { promptHash, rubricVersion } from "./judge-prompts.ts";
 export type {
   Evidence,
   Judged,
@@ -14,3 +17,17 @@ export type {
   Verdict,
   VerdictReading,
 } from "./judged.ts";
+export { conversationText, type MazeScenarioRequest, mazeScenario } from "./maze-scenario.ts";
+export { sameFamily } from "./model-names.ts";
+export { maxHiddenShare, precheck } from "./precheck.ts";
+export { readVerdict, type VerdictContext } from "./read-verdict.ts";
+export { defaultCapCharacters, redactionMark, sanitiseResponse } from "./sanitise-response.ts";
+export { type ScriptedJudge, scriptedJudges } from "./scripted-judges.ts";
+export {
+  type Judgement,
+  type JudgementRound,
+  type Settlement,
+  type SettleOptions,
+  settleVerdicts,
+} from "./settle-verdicts.ts";
+export { simJudge, type SimJudgeRequest } from "./sim-judge.ts";

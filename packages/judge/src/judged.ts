@@ -91,6 +91,10 @@ export type UnreadableReason =
   | "quoteNotFound"
   | "noEvidence"
   | "noReasonForNoWeakness"
+  /** The level was written before the weakness. */
+  | "levelBeforeWeakness"
+  /** The judge handed back a verdict that the candidate had written. */
+  | "copiedFromResponse"
   | "truncated"
   | "empty"
   | "refused";
