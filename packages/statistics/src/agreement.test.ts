@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { bootstrapDraws, bootstrapStatistic, resample } from "./bootstrap-statistic.ts";
 import { cohenKappa } from "./cohen-kappa.ts";
-import { krippendorffAlphaOrdinal } from "./krippendorff-alpha.ts";
+import { krippendorffAlphaOrdinal, krippendorffAlphaOrdinalOfTable } from "./krippendorff-alpha.ts";
 import { mcnemarExact } from "./mcnemar-exact.ts";
 import { averageRanks, spearman } from "./spearman.ts";
 
@@ -98,6 +98,30 @@ describe("krippendorffAlphaOrdinal", () => {
         [null, 3],
       ]),
     ).toEqual({ value: null, n: 0, undefinedBecause: "noItems" });
+  });
+
+  it("is the same from the table of two raters", () => {
+    const table = [
+      [2, 1, 1],
+      [1, 2, 0],
+      [0, 0, 2],
+    ];
+    const pairs = table.flatMap((row, first) =>
+      row.flatMap((count, second) => Array.from({ length: count }, () => [first, second])),
+    );
+    const fromRatings = krippendorffAlphaOrdinal(pairs);
+    expect(krippendorffAlphaOrdinalOfTable(table)).toEqual({
+      ...fromRatings,
+      value: expect.closeTo(fromRatings.value ?? 2, 12),
+    });
+    expect(
+      krippendorffAlphaOrdinalOfTable([
+        [0, 0],
+        [0, 3],
+      ]),
+    ).toMatchObject({ undefinedBecause: "singleClass", n: 3 });
+    expect(krippendorffAlphaOrdinalOfTable([[0]]).undefinedBecause).toBe("noItems");
+    expect(() => krippendorffAlphaOrdinalOfTable([[1, 2]])).toThrow(RangeError);
   });
 
   it("is 1 at full agreement, and below 0 where raters contradict each other", () => {

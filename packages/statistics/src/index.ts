@@ -10,7 +10,7 @@ export { bootstrapDraws, bootstrapStatistic, resample, type StatisticEstimate } 
 export { clopperPearson } from "./clopper-pearson.ts";
 export type { Coefficient } from "./coefficient.ts";
 export { cohenKappa, type KappaWeights } from "./cohen-kappa.ts";
-export { krippendorffAlphaOrdinal } from "./krippendorff-alpha.ts";
+export { krippendorffAlphaOrdinal, krippendorffAlphaOrdinalOfTable } from "./krippendorff-alpha.ts";
 export { mcnemarExact } from "./mcnemar-exact.ts";
 export { normalQuantile } from "./normal-quantile.ts";
 export { averageRanks, spearman } from "./spearman.ts";

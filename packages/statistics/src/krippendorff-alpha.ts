@@ -13,23 +13,36 @@ export function krippendorffAlphaOrdinal(ratings: readonly (readonly (number | n
   const items = ratings.map((row) => row.filter((value) => value !== null)).filter((values) => values.length >= 2);
   if (items.length === 0) return undefinedFor("noItems", 0);
   const classes = [...new Set(items.flat())].sort((a, b) => a - b);
-  if (classes.length === 1) return undefinedFor("singleClass", items.length);
   const rankOf = new Map(classes.map((value, rank) => [value, rank]));
-  const pairs = coincidences(
-    items.map((values) => values.map((value) => rankOf.get(value) ?? 0)),
-    classes.length,
-  );
+  const ranks = items.map((values) => values.map((value) => rankOf.get(value) ?? 0));
+  return alphaOf(coincidences(ranks, classes.length), items.length);
+}
+
+/**
+ * The same of two raters without gaps, from the table of how often which two classes met, classes in their order: for a
+ * bootstrap, which draws thousands of tables. Throws a RangeError where the table is not square.
+ */
+export function krippendorffAlphaOrdinalOfTable(table: readonly (readonly number[])[]): Coefficient {
+  if (!table.every((row) => row.length === table.length)) throw new RangeError("expected a square table");
+  const pairs = table.map((row, first) => row.map((count, second) => count + (table[second]?.[first] ?? 0)));
+  const n = pairs.flat().reduce((sum, count) => sum + count, 0) / 2;
+  return n === 0 ? undefinedFor("noItems", 0) : alphaOf(pairs, n);
+}
+
+function alphaOf(pairs: readonly (readonly number[])[], n: number): Coefficient {
   const totals = pairs.map((row) => row.reduce((sum, count) => sum + count, 0));
   const all = totals.reduce((sum, count) => sum + count, 0);
   let [observed, expected] = [0, 0];
-  for (let first = 0; first < classes.length; first++) {
-    for (let second = first + 1; second < classes.length; second++) {
+  for (let first = 0; first < pairs.length; first++) {
+    for (let second = first + 1; second < pairs.length; second++) {
       const difference = ordinalDifference(totals, first, second);
       observed += difference * (pairs[first]?.[second] ?? 0);
       expected += difference * (totals[first] ?? 0) * (totals[second] ?? 0);
     }
   }
-  return defined(1 - ((all - 1) * observed) / expected, items.length);
+  // No two different values were ever given.
+  if (expected === 0) return undefinedFor("singleClass", n);
+  return defined(1 - ((all - 1) * observed) / expected, n);
 }
 
 /** How often two ratings of one item meet, both ways round, each item weighing as much as it has ratings. */
