@@ -31,3 +31,21 @@ export {
   settleVerdicts,
 } from "./settle-verdicts.ts";
 export { simJudge, type SimJudgeRequest } from "./sim-judge.ts";
+
+export {
+  type CalibrationInput,
+  type CalibrationReport,
+  calibrate,
+  type Disagreement,
+  decideRepeats,
+  type JudgeIdentity,
+  type Proportion,
+  type RepeatVerdict,
+} from "./calibration.ts";
+export type { Baseline } from "./calibration-baselines.ts";
+export { calibrationMarkdown, calibrationText, confusionChart } from "./calibration-report.ts";
+export type { CoefficientEstimate, ConfusionMatrix, HumanAgreement, LevelCounts, LevelQuality } from "./confusion.ts";
+export { correctedMean, type Fitness, type FitnessInput, predictionPoweredMean } from "./fitness.ts";
+export { decideGate, type GateDecision, type GateRefusal, gateKey } from "./gate.ts";
+export type { GoldLabel, GoldProblem, GoldSplit } from "./gold-line.ts";
+export { type GoldItem, type GoldSet, type GoldSetOptions, type GoldTie, parseGoldSet, sealLine } from "./gold-set.ts";
