@@ -59,7 +59,8 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   const { ariadne } = claim.plan;
   if (ariadne !== undefined && ariadne.version !== hintVersion) {
     const message = `hints of version ${ariadne.version} are not known to this program, which has ${hintVersion}`;
-    return endWith(ports, claim, { kind: "failed", outcome: "internal", message }, signal);
+    const keptTurns = claim.recorded.length;
+    return endWith(ports, claim, { kind: "failed", outcome: "internal", message, keptTurns }, signal);
   }
   for (;;) {
     const end = await takeTurn(ports, conversation, signal);
@@ -166,8 +167,8 @@ async function finish(
     ports.observe.late(claim);
     return { kind: "give-up", reason: "lost-lease" };
   }
-  const isShadowLost =
-    end.kind === "failed" && claim.plan.group === "A" && replies.length > 0 && end.outcome !== "internal";
+  // Where the answers cannot be scored, that comes out again.
+  const isShadowLost = end.kind === "failed" && claim.plan.group === "A" && replies.length > 0;
   return endWith(ports, claim, isShadowLost ? scoredEnd(conversation) : end, signal);
 }
 

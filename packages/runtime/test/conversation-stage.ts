@@ -3,7 +3,6 @@ import type { LoggedRequest } from "@hallumaze/mock-providers";
 import { parseSpec } from "@hallumaze/sweep";
 import { vi } from "vitest";
 
-import { openLogger } from "../src/logger.ts";
 import type { SolveWorker } from "../src/worker.ts";
 import { everyone, type FieldStage, type ModelName, openFieldStage, wideLimits } from "./field-stage.ts";
 import type { WorkerStage } from "./worker-stage.ts";
@@ -84,7 +83,6 @@ export async function openConversationStage(): Promise<ConversationStage> {
   let act: (() => Promise<void>) | null = null;
   const start = (): SolveWorker =>
     stage.workPaced({
-      logger: openLogger("debug"),
       provider: {
         complete: async (request, signal) => {
           const result = await stage.providers.complete(request, signal);
@@ -132,7 +130,12 @@ export async function converse(
     sizes: [5],
     groups,
     languages,
-    ...{ mirage: true, ariadne, maxTokens, budgetUsd, prices, retries },
+    mirage: true,
+    ariadne,
+    maxTokens,
+    budgetUsd,
+    prices,
+    retries,
   });
   const { spec } = parseSpec(text, { fileName: "conversations.json" });
   const provenance = { gitCommit: null, gitDirty: null, programVersion: "test", nodeVersion: process.version };
