@@ -49,7 +49,7 @@ async function killRuns(random: Random): Promise<Figures> {
     }
     const last = await stage.run(words);
     if (last.code !== 0) throw new Error(`the last run ended with ${last.code}:\n${last.err}`);
-    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"));
+    await using house = await openHouse(parseEnvironment({ HALLUMAZE_HOME: stage.home }), openLogger("silent"), {});
     return await figures("run, embedded", house.databaseUrl, killed, killed, startedMs);
   } finally {
     await stage.clear();

@@ -98,7 +98,7 @@ function specText(name: string, count: number, first: number): string {
 async function submit(stage: Stage, name: string, count: number, first: number): Promise<number> {
   const { spec } = parseSpec(specText(name, count, first), { fileName: "bench.json" });
   const variables = { DATABASE_URL: stage.databaseUrl, REDIS_URL: stage.redisUrl };
-  await using house = await openHouse(parseEnvironment(variables), openLogger("error"));
+  await using house = await openHouse(parseEnvironment(variables), openLogger("error"), {});
   const startedMs = performance.now();
   await submitSweep(house, spec, {
     provenance: { gitCommit: null, gitDirty: null, programVersion: "bench", nodeVersion: process.version },
