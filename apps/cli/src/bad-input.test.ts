@@ -32,7 +32,7 @@ describe("a spec that cannot run ends with exit 2, a message that names place an
     ["invalid YAML", "name: bad\nmodels: [sim/oracle\nseeds: [1]\n", /sweep\.yaml:\d+:\d+/],
     ["a key in the spec", `${good}notes: sk-ant-api03-${"x".repeat(40)}\n`, /key/],
     ["a spec of 5 MB", `${good}# ${"x".repeat(5_000_000)}\n`, /1,000,000|too large|longer/],
-    ["a part not built yet", `${good}judge: { models: [sim/oracle] }\n`, /judge.*not in force yet/],
+    ["a judge that is no model", `${good}judge: { models: [oracle] }\n`, /judge\.models\[0\].*no provider\/model/],
     ["an empty file", "", /sweep\.yaml/],
   ])("%s", async (_, text, message) => {
     const folder = folderWith(text);
@@ -88,7 +88,6 @@ describe("words that no command takes end with exit 2", () => {
       /unknown finish reason "bored"/,
     ],
     ["a worker's unknown role", ["worker", "--role", "sleep"], /unknown role "sleep"/],
-    ["a role that is not built yet", ["worker", "--role", "solve,judge"], /judge is not built/],
     ["retry without saying what", ["retry", "x"], /--failed, or --outcome/],
     ["interactive questions without a terminal", ["--interactive"], /needs a terminal/],
     ["nothing at all, without a terminal", [], /Usage: hallumaze/],

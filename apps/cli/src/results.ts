@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { AriadneSummary } from "@hallumaze/ariadne";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
+import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/judging";
 import { parseStoredSpec } from "@hallumaze/sweep";
 import {
   ariadneCells,
@@ -17,6 +18,7 @@ import {
   type IntervalFigure,
   leaderboard,
   type LeaderboardRow,
+  type ReportRow,
   singleLine,
   trialCsv,
   trialJsonl,
@@ -42,9 +44,26 @@ export interface Results {
   };
 }
 
+/** The part of the ledger that results are read from. */
+export type ResultStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStorePort, "judgementsOfSweep">;
+
+/** A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each. */
+export async function* judgedTrials(store: ResultStore, sweep: SweepRecord): AsyncGenerator<readonly ReportRow[]> {
+  const { judge } = parseStoredSpec(sweep.specJson);
+  const levels = new Map<string, TrialLevel>();
+  if (judge !== null) {
+    for await (const page of sweepLevels(store, sweep.sweepId, judge)) {
+      for (const [trialId, level] of page) levels.set(trialId, level);
+    }
+  }
+  for await (const page of store.streamTrials(sweep.sweepId, pageSize)) {
+    yield page.map((row) => ({ ...row, judge: levels.get(row.trialId) ?? null }));
+  }
+}
+
 /** Ranks the models of a sweep. */
-export function rankSweep(store: StorePort, sweep: SweepRecord): Promise<readonly LeaderboardRow[]> {
-  return leaderboard(store.streamTrials(sweep.sweepId, pageSize), {
+export function rankSweep(store: ResultStore, sweep: SweepRecord): Promise<readonly LeaderboardRow[]> {
+  return leaderboard(judgedTrials(store, sweep), {
     replicates: leaderboardReplicates,
     seed: sweep.name,
     // A hint changes what a result means: groups are never pooled.
@@ -55,7 +74,7 @@ export function rankSweep(store: StorePort, sweep: SweepRecord): Promise<readonl
 /** Writes a sweep's tables below `folder`; each file appears whole or not at all. */
 export async function writeResults(
   console: Console,
-  store: StorePort,
+  store: ResultStore,
   sweep: SweepRecord,
   folder: string,
 ): Promise<Results> {
@@ -69,8 +88,8 @@ export async function writeResults(
     `${JSON.stringify({ sweep: sweep.name, models: rows, ariadne }, null, 2)}\n`,
   ]);
   await writeWhole(join(target, "leaderboard.md"), [`${markdown(sweep.name, rows, ariadne)}\n`]);
-  await writeWhole(join(target, "trials.csv"), trialCsv(store.streamTrials(sweep.sweepId, pageSize)));
-  await writeWhole(join(target, "trials.jsonl"), trialJsonl(store.streamTrials(sweep.sweepId, pageSize)));
+  await writeWhole(join(target, "trials.csv"), trialCsv(judgedTrials(store, sweep)));
+  await writeWhole(join(target, "trials.jsonl"), trialJsonl(judgedTrials(store, sweep)));
   const shown = relative(console.workingFolder, target) || ".";
   const files = ["leaderboard.md", "leaderboard.json", "trials.csv", "trials.jsonl"];
   return { rows, ariadne, folder: shown, summary: { folder: shown, files, models: rows, ariadne } };
@@ -85,7 +104,11 @@ export async function openResultsFolder(console: Console, sweepName: string, fol
 
 /** Prints the ranked table, as many columns of it as the terminal holds, and where the files are. */
 export function printLeaderboard(console: Console, results: Results): void {
-  const shown = console.columns() >= wideColumns ? columns : columns.filter((column) => column.isEssential);
+  const isJudged = results.rows.some(({ levels }) => levels !== null);
+  const wanted = columns.filter(({ head }) => isJudged || head !== levelHead);
+  const shown = wanted.filter(
+    ({ head, isEssential }) => console.columns() >= wideColumns || isEssential || head === levelHead,
+  );
   console.out("");
   console.out(
     drawTable(
@@ -137,6 +160,8 @@ export async function writeWhole(path: string, chunks: Iterable<string> | AsyncI
 /** Width from which a terminal holds every column of the leaderboard. */
 const wideColumns = 160;
 
+const levelHead = "L1/L2/L3";
+
 interface Column {
   readonly head: string;
   readonly isEssential: boolean;
@@ -160,6 +185,7 @@ const columns: readonly Column[] = [
   { head: "HC", isEssential: false, cell: (row) => number(row.all.hc.mean) },
   { head: "BT", isEssential: false, cell: (row) => number(row.all.bt.mean) },
   { head: "Score seed", isEssential: false, cell: (row) => number(row.all.score.mean) },
+  { head: levelHead, isEssential: false, cell: (row) => levelCounts(row) },
   { head: "no answer", isEssential: false, cell: (row) => String(row.nonAnswers) },
   { head: "cut", isEssential: false, cell: (row) => String(row.cutOffs) },
 ];
@@ -182,6 +208,13 @@ function markdown(name: string, rows: readonly LeaderboardRow[], ariadne: readon
     ...(ariadne.length === 0 ? [] : ["", "## Ariadne's Thread", "", ...table(ariadneHeads, ariadne.map(ariadneCells))]),
     ...ariadne.flatMap(ariadneNotes).map((note) => `\n${note}`),
   ].join("\n");
+}
+
+/** Judged answers by level, and how many have none. */
+function levelCounts({ levels }: LeaderboardRow): string {
+  if (levels === null) return "-";
+  const { l1, l2, l3, unscored } = levels;
+  return `${l1}/${l2}/${l3}${unscored > 0 ? ` (${unscored} unscored)` : ""}`;
 }
 
 function withInterval(figure: IntervalFigure): string {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
-import { type House, startSolveWorker } from "@hallumaze/runtime";
+import { requestJudgements, type SweepJudging } from "@hallumaze/judging";
+import { type House, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "./console.ts";
 import { openProgressView, type ProgressView } from "./progress-view.ts";
@@ -28,7 +29,12 @@ export async function workUntilDone(
   console: Console,
   house: House,
   sweepId: string,
-  options: { readonly concurrency: number; readonly quiet: boolean; readonly rehearsal: boolean },
+  options: {
+    readonly concurrency: number;
+    readonly quiet: boolean;
+    readonly rehearsal: boolean;
+    readonly judging?: SweepJudging | null;
+  },
 ): Promise<WorkReport> {
   const startedMs = console.now();
   const view = openProgressView(console, options.quiet);
@@ -42,6 +48,19 @@ export async function workUntilDone(
     concurrency: options.concurrency,
     lanes: null,
   });
+  const { judging = null } = options;
+  const judges =
+    judging !== null
+      ? startJudgeWorker({
+          store: house.store,
+          queue: house.queue,
+          provider: house.judgeProvider,
+          limiter: house.limiter,
+          rehearsal: options.rehearsal,
+          logger: console.logger(),
+          concurrency: options.concurrency,
+        })
+      : null;
   const outage = watchOutage(console, view);
   try {
     while (!console.interrupt.aborted) {
@@ -49,22 +68,32 @@ export async function workUntilDone(
         const progress = await house.store.progress(sweepId);
         outage.isOver();
         view.show(progress, console.now() - startedMs);
-        if (openTrials(progress) === 0) return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
+        const isSolved = openTrials(progress) === 0;
+        if (isSolved && (judging === null || (await isJudged(house, judging, console.interrupt)))) {
+          return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
+        }
+        if (isSolved) view.note("all trials are answered; the judges are at work");
         // Another process may have been killed between writing rows and enqueuing them.
         if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
       } catch (error) {
         outage.bear(error);
       }
-      await Promise.race([pause(500, console.interrupt), worker.broken]);
+      await Promise.race([pause(500, console.interrupt), worker.broken, ...(judges === null ? [] : [judges.broken])]);
     }
     view.note(`draining: ${worker.inFlight()} trials under way may end; interrupt again to stop at once`);
-    await worker.drain(drainDeadlineMs);
+    await Promise.all([worker.drain(drainDeadlineMs), judges?.drain(drainDeadlineMs)]);
     const progress = await house.store.progress(sweepId);
     return { progress, interrupted: openTrials(progress) > 0, elapsedMs: console.now() - startedMs };
   } finally {
     view.close();
-    await worker.drain(drainDeadlineMs);
+    await Promise.all([worker.drain(drainDeadlineMs), judges?.drain(drainDeadlineMs)]);
   }
+}
+
+/** Whether the judges have nothing left to say: every done trial in their share asked about, no request open. */
+async function isJudged(house: House, judging: SweepJudging, signal: AbortSignal): Promise<boolean> {
+  if ((await requestJudgements(house, judging, signal)) > 0) return false;
+  return (await house.store.listOpenJudgeLanes(judging.sweepId)).length === 0;
 }
 
 /** Bears errors that pass (a server that restarts, a full disk) for a bounded time; throws all others at once. */

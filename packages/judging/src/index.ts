@@ -19,6 +19,7 @@ export type {
   JudgementStatus,
   JudgeModel,
   JudgePlan,
+  JudgeProgress,
   JudgeRequestRow,
   JudgeRound,
   JudgeStorePort,
@@ -33,4 +34,5 @@ export {
   type SweepJudging,
 } from "./request-judgements.ts";
 export { limiterLaneOf, runJudgement, toJudgeDelivery } from "./run-judgement.ts";
+export { sweepLevels, type TrialLevel, trialLevel } from "./sweep-levels.ts";
 export { askFurther, asOpinion, countedVerdicts } from "./seek-consensus.ts";

@@ -155,6 +155,13 @@ export interface CalibrationRecord {
   readonly reportJson: string;
 }
 
+/** How a sweep's requests to judges stand. */
+export interface JudgeProgress {
+  readonly states: Readonly<Record<string, number>>;
+  readonly unscored: number;
+  readonly failures: readonly { readonly outcome: string; readonly count: number; readonly firstMessage: string }[];
+}
+
 /** The part of the ledger that judging needs. Every method is safe to repeat. */
 export interface JudgeStorePort {
   readonly addScenario: (scenario: Scenario) => Promise<{ readonly scenarioId: string }>;
@@ -228,6 +235,8 @@ export interface JudgeStorePort {
     readonly sweepId?: string;
   }) => Promise<readonly OpenTrial[]>;
 
+  /** Requests of a sweep by state, and the failed ones by outcome with the first message. */
+  readonly judgeProgress: (sweepId: string) => Promise<JudgeProgress>;
   readonly judgementsOfSweep: (
     sweepId: string,
     pageSize: number,

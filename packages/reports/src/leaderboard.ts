@@ -48,6 +48,8 @@ export interface LeaderboardRow {
   readonly coverage: number;
   readonly nonAnswers: number;
   readonly cutOffs: number;
+  /** Judged answers by level, and those without one; null where no judge was asked. */
+  readonly levels: { readonly l1: number; readonly l2: number; readonly l3: number; readonly unscored: number } | null;
   /** Distinct mazes with an answer: the units of the intervals of MEI. */
   readonly mazes: number;
   /** Wilson interval over trials. */
@@ -116,17 +118,22 @@ interface Entry {
   readonly alias: string;
   readonly condition: string;
   readonly kinds: Record<AnswerKind, number>;
+  levels: { l1: number; l2: number; l3: number; unscored: number } | null;
   /** By maze: the sums over all its answers, and over its full answers. */
   readonly mazes: Map<string, { readonly all: Sums; readonly fullOnly: Sums }>;
 }
 
 function newEntry(alias: string, condition: string): Entry {
-  return { alias, condition, kinds: { full: 0, cutOff: 0, nonAnswer: 0, missing: 0 }, mazes: new Map() };
+  return { alias, condition, kinds: { full: 0, cutOff: 0, nonAnswer: 0, missing: 0 }, levels: null, mazes: new Map() };
 }
 
 function addRow(entry: Entry, row: ReportRow): void {
   const kind = answerKind(row);
   entry.kinds[kind] += 1;
+  if (row.judge) {
+    entry.levels ??= { l1: 0, l2: 0, l3: 0, unscored: 0 };
+    entry.levels[row.judge.level === null ? "unscored" : (`l${row.judge.level}` as const)] += 1;
+  }
   const { seed, robust } = row.scores;
   if (kind === "missing" || seed === undefined || robust === undefined) return;
   const { plan } = row;
@@ -181,6 +188,7 @@ function toRow(entry: Entry, options: LeaderboardOptions): Omit<LeaderboardRow, 
     coverage: planned === 0 ? 0 : answered / planned,
     nonAnswers: nonAnswer,
     cutOffs: cutOff,
+    levels: entry.levels,
     mazes: mazes.length,
     sr: withInterval(
       { ...all.sr, mean: answered === 0 ? null : successes / answered },

@@ -34,6 +34,24 @@ export interface ReportRow {
   readonly costUsd: string | null;
   readonly latencyMs: number | null;
   readonly finishedAtMs: number | null;
+  /** What the judges make of it; absent or null where none was asked. */
+  readonly judge?: ReportJudge | null;
+}
+
+/** The judges' verdicts on a trial, brought together. */
+export interface ReportJudge {
+  /** 1 … 3; null where there is none: `unscoredReason` says why. */
+  readonly level: 1 | 2 | 3 | null;
+  readonly unscoredReason: string | null;
+  readonly confidence: number | null;
+  readonly spread: number | null;
+  readonly decidedBy: string;
+  readonly verdicts: number;
+  readonly models: readonly string[];
+  readonly promptVersion: string;
+  readonly rubricVersion: string;
+  readonly counterArgument: string | null;
+  readonly flags: readonly string[];
 }
 
 /** Pages of rows, as the ledger streams them. */

@@ -19,7 +19,7 @@ const metrics = [
 
 /**
  * One trial as one line of JSON, without the line break: identity, condition, state, scores of every profile, usage.
- * What is not known is null, never 0. `judge` is null until the judge exists.
+ * What is not known is null, never 0. `judge` is null where no judge was asked.
  *
  * SOURCE: spec/sweeps.md section 7.
  */
@@ -27,7 +27,7 @@ export function trialJsonLine(row: ReportRow): string {
   return JSON.stringify({
     ...Object.fromEntries(identity.map(([column, read]) => [column, read(row)])),
     scores: row.scores,
-    judge: null,
+    judge: row.judge ?? null,
     usage: row.usage,
     costUsd: row.costUsd,
     reading: row.readingJson === null ? null : (JSON.parse(row.readingJson) as unknown),
@@ -96,6 +96,9 @@ const identity: readonly (readonly [column: string, read: (row: ReportRow) => Ce
   ["servedModel", (row) => row.servedModel],
   ["costUsd", (row) => (row.costUsd === null ? null : Number(row.costUsd))],
   ["latencyMs", (row) => row.latencyMs],
+  ["judgeLevel", (row) => row.judge?.level ?? null],
+  ["judgeUnscored", (row) => row.judge?.unscoredReason ?? null],
+  ["judgeConfidence", (row) => row.judge?.confidence ?? null],
   ["finishedAt", (row) => (row.finishedAtMs === null ? null : new Date(row.finishedAtMs).toISOString())],
 ];
 const usage = ["inputTokens", "outputTokens", "cachedTokens", "reasoningTokens"] as const;

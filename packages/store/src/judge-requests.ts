@@ -33,6 +33,7 @@ type RequestMethods = Pick<
   | "endJudge"
   | "blockJudgeLane"
   | "listBlockedJudgeLanes"
+  | "judgeProgress"
   | "unblockJudges"
 >;
 
@@ -78,6 +79,7 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
         WHERE lane = ${lane} AND state IN ('planned', 'queued') RETURNING id::text`);
       return rows.length;
     },
+    judgeProgress: (sweepId) => progress(database, sweepId),
     listBlockedJudgeLanes: async () => {
       const rows = await database.query<{ readonly lane: string }>(Prisma.sql`
         SELECT DISTINCT lane FROM judge_requests
@@ -350,4 +352,29 @@ async function endRequest(
     UPDATE judge_requests q SET ${endingOf(end)}
     WHERE q.id = ${requestId}::uuid AND q.fence = ${fence} AND q.state = 'running' RETURNING q.id::text`);
   return rows.length > 0 ? "ended" : "lost";
+}
+
+async function progress(database: Database, sweepId: string): ReturnType<JudgeStorePort["judgeProgress"]> {
+  if (!isUuid(sweepId)) return { states: {}, unscored: 0, failures: [] };
+  const rows = await database.query<{
+    readonly state: string;
+    readonly outcome: string | null;
+    readonly count: number;
+    readonly firstMessage: string | null;
+  }>(Prisma.sql`
+    SELECT state::text AS state, outcome, count(*)::int AS count, (array_agg(message ORDER BY created_at, id))[1] AS "firstMessage"
+    FROM judge_requests WHERE sweep_id = ${sweepId}::uuid GROUP BY state, outcome ORDER BY count(*) DESC, 1, 2`);
+  const states: Record<string, number> = {};
+  for (const { state, count } of rows) states[state] = (states[state] ?? 0) + count;
+  return {
+    states,
+    unscored: rows.find(({ state, outcome }) => state === "done" && outcome === "unscored")?.count ?? 0,
+    failures: rows
+      .filter(({ state }) => state === "failed" || state === "blocked")
+      .map(({ outcome, count, firstMessage }) => ({
+        outcome: outcome ?? "internal",
+        count,
+        firstMessage: decodeNullable(firstMessage) ?? "",
+      })),
+  };
 }

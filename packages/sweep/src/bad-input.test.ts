@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 
-import { MISSING_PART_NAMES, notBuiltYet } from "./not-built-yet.ts";
 import { parseSpec } from "./parse-spec.ts";
 import { SpecError } from "./spec-error.ts";
 
@@ -94,22 +93,6 @@ describe("a spec that cannot be used names the place and the mend", () => {
       ["groups[1]", 5],
       ["sead", 6],
     ]);
-  });
-});
-
-describe("what this version has not built is refused with the reason", () => {
-  it.each([["a judge", spec("judge: { models: [openai/gpt-4o] }"), "judge: the judge is not in force yet"]])(
-    "%s",
-    (_, text, message) => {
-      expect(refusal(text).issues).toHaveLength(1);
-      expect(refusal(text).message).toContain(message);
-    },
-  );
-
-  it("goes through one list, which takes anything and finds nothing in what can run", () => {
-    expect(MISSING_PART_NAMES).toContain("judge");
-    expect(notBuiltYet({ models: ["sim/oracle"], groups: ["A"] })).toEqual([]);
-    for (const odd of [null, 3, "x", [], { models: 3, groups: "B", limits: [1] }]) expect(notBuiltYet(odd)).toEqual([]);
   });
 });
 

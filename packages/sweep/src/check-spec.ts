@@ -3,7 +3,6 @@ import type { Json } from "@hallumaze/foundation";
 import { hasCells, MAX_CELLS } from "./expand-cells.ts";
 import { explainIssue, suggestNearest } from "./explain-problems.ts";
 import { limitNames, priceNames } from "./lanes.ts";
-import { notBuiltYet } from "./not-built-yet.ts";
 import { readModels, type SolverRules } from "./read-models.ts";
 import { holdsSecret, isSecretName, redact } from "./secrets.ts";
 import { countSeeds, dropRepeatedSeeds, MAX_SEEDS, readSeeds } from "./seeds.ts";
@@ -15,8 +14,6 @@ import { knownKeys, PROVIDERS, type SpecInput, specSchema } from "./spec-schema.
 export interface CheckOptions {
   /** Undefined: solvers and their parameters are not checked. */
   readonly solvers: SolverRules | undefined;
-  /** False where a stored spec is read: what was accepted once stays readable. */
-  readonly refuseNotBuilt: boolean;
 }
 
 /** A checked spec with what the reader should know; or every problem found. */
@@ -34,7 +31,6 @@ export function checkSpec(raw: Json, options: CheckOptions): CheckedSpec {
   const secrets = findSecrets(raw, []);
   const shape = specSchema.safeParse(raw);
   const problems = [
-    ...(options.refuseNotBuilt ? notBuiltYet(raw) : []),
     ...(shape.success ? [] : shape.error.issues.flatMap((issue) => explainIssue(issue, raw, knownKeys))),
   ];
   const notes: string[] = [];

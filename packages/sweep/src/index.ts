@@ -12,7 +12,6 @@ export {
   priceNames,
   rehearsalLane,
 } from "./lanes.ts";
-export { MISSING_PART_NAMES, notBuiltYet } from "./not-built-yet.ts";
 export { type ParsedSpec, type ParseOptions, parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 export { type ParameterRange, type SolverRules, tokenLimitFor } from "./read-models.ts";
 export { holdsSecret, redact } from "./secrets.ts";

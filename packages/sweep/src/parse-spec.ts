@@ -37,7 +37,7 @@ export function parseSpec(text: string, options: ParseOptions): ParsedSpec {
   const located = readSpecText(text, format);
   const read = located.problems.map((problem) => toIssue(problem, problem.place));
   if (located.value === null && read.length > 0) throw specError(fileName, read);
-  const checked = checkSpec(located.value, { solvers: options.solvers, refuseNotBuilt: true });
+  const checked = checkSpec(located.value, { solvers: options.solvers });
   if (checked.spec !== null && read.length === 0) return { spec: checked.spec, notes: checked.notes };
   // Only what is shown is looked up: a hostile text may hold a problem a line.
   const shown = checked.problems.slice(0, MAX_ISSUES);
@@ -50,7 +50,7 @@ export function parseSpecValue(
   value: Json,
   options: { readonly source: string; readonly solvers?: SolverRules; readonly nameOf?: (path: string) => string },
 ): ParsedSpec {
-  const checked = checkSpec(value, { solvers: options.solvers, refuseNotBuilt: true });
+  const checked = checkSpec(value, { solvers: options.solvers });
   const issues = checked.problems.map((problem) => toIssue(problem, null, options.nameOf));
   if (checked.spec === null) throw specError(options.source, issues);
   return { spec: checked.spec, notes: checked.notes };
@@ -69,7 +69,7 @@ export function specToJson(spec: SweepSpec): string {
   });
 }
 
-/** Reads a spec that `specToJson` wrote; parts that this version has not built are accepted. Throws a SpecError. */
+/** Reads a spec that `specToJson` wrote. Throws a SpecError. */
 export function parseStoredSpec(json: string): SweepSpec {
   const source = "stored spec";
   let value: Json;
@@ -78,7 +78,7 @@ export function parseStoredSpec(json: string): SweepSpec {
   } catch {
     throw specError(source, [{ path: "", line: null, column: null, message: "not valid JSON", suggestion: null }]);
   }
-  const checked = checkSpec(value, { solvers: undefined, refuseNotBuilt: false });
+  const checked = checkSpec(value, { solvers: undefined });
   if (checked.spec !== null) return checked.spec;
   throw specError(
     source,

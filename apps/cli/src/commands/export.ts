@@ -15,11 +15,10 @@ import { Option } from "commander";
 import { exitCodes } from "../console.ts";
 import { findSweep } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
-import { writeWhole } from "../results.ts";
+import { judgedTrials, writeWhole } from "../results.ts";
 
 type Format = "csv" | "json" | "jsonl";
 
-const pageSize = 500;
 const writers = { csv: trialCsv, json: seedShape, jsonl: trialJsonl } as const;
 
 /** `export SWEEP`: every trial as CSV, JSON Lines, or JSON in the shape of the seed document. */
@@ -35,7 +34,7 @@ export const addExportCommand: AddCommand = (program, console, register) => {
   register(command, async (name: string, options: { readonly format: Format; readonly output?: string }) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
-    const chunks = writers[options.format](house.store.streamTrials(sweep.sweepId, pageSize));
+    const chunks = writers[options.format](judgedTrials(house.store, sweep));
     if (options.output === undefined) {
       for await (const chunk of chunks) {
         // A closed pipe (`| head`) has all it wants.

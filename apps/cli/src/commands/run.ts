@@ -1,6 +1,7 @@
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
-import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
+import type { SweepJudging } from "@hallumaze/judging";
+import { type House, openHouse, openJudgeCatalog, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
@@ -78,6 +79,7 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
     concurrency: options.concurrency,
     quiet: options.json === true,
     rehearsal: options.rehearse === true,
+    judging: await findJudging(house, submitted.sweep.sweepId, options.rehearse === true),
   });
   if (work.interrupted) {
     say("Interrupted: what is done is kept. The same command resumes.");
@@ -92,6 +94,13 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   }
   reportFailures(say, spec, work);
   return exitCodeOf(work.progress);
+}
+
+/** Who judges the sweep; null where its spec asks for no judge. */
+async function findJudging(house: House, sweepId: string, rehearsal: boolean): Promise<SweepJudging | null> {
+  const catalog = openJudgeCatalog(house.store, house.limiter, { rehearsal, now: Date.now });
+  await catalog.refresh();
+  return catalog.judgings().find((judging) => judging.sweepId === sweepId) ?? null;
 }
 
 async function announcePlan(

@@ -1,4 +1,4 @@
-import { openHouse, startSolveWorker } from "@hallumaze/runtime";
+import { openHouse, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
 
 import { exitCodes } from "../console.ts";
 import { integerBetween, list } from "../inputs.ts";
@@ -17,7 +17,7 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
   const command = program
     .command("worker")
     .description("take work from the queue until SIGTERM or Ctrl-C, then drain")
-    .requiredOption("--role <roles>", "what to work on: solve (judge is not built yet)", list)
+    .requiredOption("--role <roles>", "what to work on: solve, judge, or both", list)
     .option("--lanes <lanes>", "only these lanes, for example sim.oracle", list)
     .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
     .option(
@@ -26,26 +26,32 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       integerBetween(0, 3600),
       60,
     )
-    .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve --concurrency 32\n");
+    .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve,judge --concurrency 32\n");
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    const worker = startSolveWorker({
+    const shared = {
       store: house.store,
       queue: house.queue,
-      provider: house.provider,
       limiter: house.limiter,
       rehearsal: false,
       logger: console.logger(),
       concurrency: options.concurrency,
-      lanes: options.lanes ?? null,
-    });
-    console.err(`worker: role solve, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`);
+    };
+    const workers = options.role.map((role) =>
+      role === "judge"
+        ? startJudgeWorker({ ...shared, provider: house.judgeProvider })
+        : startSolveWorker({ ...shared, provider: house.provider, lanes: options.lanes ?? null }),
+    );
+    console.err(
+      `worker: role ${options.role.join(", ")}, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`,
+    );
     try {
-      await Promise.race([interrupted(console.interrupt), worker.broken]);
-      console.err(`worker: draining ${worker.inFlight()} trials (at most ${options.drainSeconds} s)`);
+      await Promise.race([interrupted(console.interrupt), ...workers.map(({ broken }) => broken)]);
+      const inFlight = workers.reduce((sum, worker) => sum + worker.inFlight(), 0);
+      console.err(`worker: draining ${inFlight} trials (at most ${options.drainSeconds} s)`);
     } finally {
-      await worker.drain(options.drainSeconds * 1000);
+      await Promise.all(workers.map((worker) => worker.drain(options.drainSeconds * 1000)));
     }
     console.err("worker: drained");
     return exitCodes.ok;
@@ -54,8 +60,7 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
 
 function checkRoles(roles: readonly string[]): void {
   for (const role of roles) {
-    if (role === "judge") throw new UsageError("role judge is not built into this version yet. Use --role solve.");
-    if (role !== "solve") throw new UsageError(`unknown role "${role}". Roles: solve.`);
+    if (role !== "solve" && role !== "judge") throw new UsageError(`unknown role "${role}". Roles: solve, judge.`);
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ChatRequest, ChatResult } from "@hallumaze/engine";
 import { createRandom, sha256Hex } from "@hallumaze/foundation";
+import { simJudge } from "@hallumaze/judge";
 import { estimateTokens } from "@hallumaze/protocol";
 import { answerAsSolver, isSolverName } from "@hallumaze/solvers";
 
@@ -38,6 +39,7 @@ function faultDraw(request: ChatRequest, asked: Map<string, number>): { fails: b
 }
 
 function reply(request: ChatRequest, truncate: boolean, startedMs: number): ChatResult {
+  if (request.model === judgeModel) return verdict(request, startedMs);
   if (!isSolverName(request.model)) {
     return { ...received(request, null, startedMs), ...modelNotFound(request.model) };
   }
@@ -56,6 +58,24 @@ function reply(request: ChatRequest, truncate: boolean, startedMs: number): Chat
     finishReason,
     nativeFinishReason: finishReason,
     usage: { ...inputUsage(request), outputTokens: estimateTokens(cut), cachedTokens: 0, reasoningTokens: 0 },
+  };
+}
+
+/** The stand-in judge: for tests and demonstrations, never one to cite. */
+const judgeModel = "judge";
+
+function verdict(request: ChatRequest, startedMs: number): ChatResult {
+  const user = request.messages.at(-1)?.content ?? "";
+  const text = simJudge({ system: request.system, user, params: request.params });
+  const body = JSON.stringify({ model: judgeModel, choices: [{ message: { role: "assistant", content: text } }] });
+  return {
+    ...received(request, body, startedMs),
+    kind: "reply",
+    text,
+    reasoning: null,
+    finishReason: "stop",
+    nativeFinishReason: "stop",
+    usage: { ...inputUsage(request), outputTokens: estimateTokens(text), cachedTokens: 0, reasoningTokens: 0 },
   };
 }
 
