@@ -37,6 +37,11 @@ async function resultOf(sweep: Awaited<ReturnType<ConversationStage["converse"]>
   return { outcome: row.outcome, scores: row.scores, readingJson: row.readingJson };
 }
 
+/** Cases with their names first, for the tests' titles. */
+function named<Case extends { readonly is: string }>(cases: readonly Case[]) {
+  return cases.map((one) => [one.is, one] as const);
+}
+
 /** The same conversation without a fault. */
 async function undisturbed(given: Conversations = {}) {
   stage.play([]);
@@ -46,7 +51,13 @@ async function undisturbed(given: Conversations = {}) {
 }
 
 describe("a second turn that fails", () => {
-  it.each<{ is: string; rule: Rule; outcome: string; tries: number; waits: number }>([
+  const cases: readonly {
+    readonly is: string;
+    readonly rule: Rule;
+    readonly outcome: string;
+    readonly tries: number;
+    readonly waits: number;
+  }[] = [
     {
       is: "because the vendor is overloaded, spends a try",
       rule: { when: secondTurn, nth: 1, fail: "overloaded" },
@@ -68,7 +79,9 @@ describe("a second turn that fails", () => {
       tries: 2,
       waits: 0,
     },
-  ])("$is; that turn alone is asked again, and the scores are those of an undisturbed run", async (one) => {
+  ];
+
+  it.each(named(cases))("%s; that turn alone is asked again, the scores are an undisturbed run's", async (_is, one) => {
     const expected = await undisturbed();
     stage.play([one.rule]);
     const sweep = await stage.converse(`fails with ${one.outcome}`);
@@ -119,7 +132,7 @@ describe("a shadow that fails until the tries are spent", () => {
       { is: "overloaded", rules: [{ when: shadowTurn, fail: "overloaded" }], turns: [0, 1, 1] },
       { is: "refused as a request", rules: [{ when: shadowTurn, fail: "bad_request" }], turns: [0, 1] },
       {
-        is: "empty, then overloaded",
+        is: "empty and then overloaded",
         rules: [
           { when: shadowTurn, nth: 1, reply: { text: "" } },
           { when: shadowTurn, fail: "overloaded" },
@@ -133,22 +146,25 @@ describe("a shadow that fails until the tries are spent", () => {
       },
     ];
 
-  it.each(cases)("($is) leaves A done with its first answer's scores and no shadow, rescored or not", async (one) => {
-    stage.play([]);
-    const plain = await stage.converse("without a shadow", { groups: ["A"] });
-    await stage.talks(plain);
-    const { scores } = await resultOf(plain);
-    stage.play(one.rules);
-    const sweep = await stage.converse(`shadow ${one.is}`, { groups, retries: { tries: 2 } });
-    const [a] = await stage.talks(sweep);
-    expect(a).toMatchObject({ group: "A", state: "done", outcome: "ok" });
-    expect(a?.exchanges.map(({ turn }) => turn)).toEqual(one.turns);
-    const before = await rowsOf(stage.store, sweep);
-    expect(before[0]?.scores).toEqual(scores);
-    expect(ariadneOf(before[0])).toMatchObject({ group: "A", shadow: null });
-    expect(await rescoreSweep(stage.store, sweep, never)).toMatchObject({ rescored: 2, failed: 0 });
-    expect(await rowsOf(stage.store, sweep)).toEqual(before);
-  });
+  it.each(named(cases))(
+    "(%s) leaves A done with its first answer's scores and no shadow, rescored or not",
+    async (_is, one) => {
+      stage.play([]);
+      const plain = await stage.converse("without a shadow", { groups: ["A"] });
+      await stage.talks(plain);
+      const { scores } = await resultOf(plain);
+      stage.play(one.rules);
+      const sweep = await stage.converse(`shadow ${one.is}`, { groups, retries: { tries: 2 } });
+      const [a] = await stage.talks(sweep);
+      expect(a).toMatchObject({ group: "A", state: "done", outcome: "ok" });
+      expect(a?.exchanges.map(({ turn }) => turn)).toEqual(one.turns);
+      const before = await rowsOf(stage.store, sweep);
+      expect(before[0]?.scores).toEqual(scores);
+      expect(ariadneOf(before[0])).toMatchObject({ group: "A", shadow: null });
+      expect(await rescoreSweep(stage.store, sweep, never)).toMatchObject({ rescored: 2, failed: 0 });
+      expect(await rowsOf(stage.store, sweep)).toEqual(before);
+    },
+  );
 });
 
 describe("a worker that is killed while the second turn is under way", () => {
@@ -280,14 +296,17 @@ describe("a finished sweep of A, B and C", () => {
     expect(stage.mock.counts().requests).toBe(0);
   });
 
-  it("that took its cells over from sweeps with other groups shows after a rescore what it showed before", async () => {
+  it.each([
+    ["that took A over from a sweep without B", "A joined by B"],
+    ["to which B was added later", "A alone"],
+  ])("%s shows after a rescore what it showed before", async (_is, name) => {
     stage.play([]);
-    const alone = await stage.converse("A alone", { models: ["deepseek"], groups: ["A"] });
-    await stage.talks(alone, ["done"]);
-    const joined = await stage.converse("A joined by B", { models: ["deepseek"], groups: ["A", "B"], fresh: false });
+    const asked: Conversations = { models: ["deepseek"], fresh: false, lane: "regrouped" };
+    await stage.talks(await stage.converse("A alone", { ...asked, groups: ["A"] }), ["done"]);
+    const joined = await stage.converse(name, { ...asked, groups: ["A", "B"] });
     await stage.talks(joined, ["done"]);
     const before = await rowsOf(stage.store, joined);
-    expect(before.map(({ reused }) => reused)).toEqual([true, false]);
+    expect(before.map(({ group }) => group)).toEqual(["A", "B"]);
     await rescoreSweep(stage.store, joined, never);
     expect(await rowsOf(stage.store, joined)).toEqual(before);
   });

@@ -28,8 +28,6 @@ const secondTurn = { turns: 2 } as const;
 const standard = ["user", "assistant", "user"];
 const shownThoughts: readonly ModelName[] = ["anthropic", "deepseek", "compatible"];
 
-/** The seam through which a test looks at one trial. */
-const inGroup = (talks: readonly Talk[], group: Talk["group"]) => talks.filter((talk) => talk.group === group);
 const count = (talks: readonly Talk[]) => talks.map(({ exchanges }) => exchanges.length);
 
 describe.each([false, true])("a conversation on the wire, streamed: %s", (stream) => {
@@ -111,30 +109,28 @@ describe("who is told something", () => {
     expect(told).toMatchObject(["A", "B", "C"].map((group) => ({ group, noWalk: true, triggers: [], hints: [] })));
   });
 
+  it("in group A by one neutral turn, its shadow, where B is in the sweep", async () => {
+    stage.play([]);
+    const sweep = await stage.converse("shadow", { groups: ["A", "B"] });
+    const talks = await stage.talks(sweep);
+    expect(count(talks)).toEqual([2, 2]);
+    const [a] = await rowsOf(stage.store, sweep);
+    // This model does not take a request to go on for a hint: its shadow stays lost.
+    expect(ariadneOf(a)).toMatchObject({ group: "A", hints: [], shadow: { score: 0, sr: 0 } });
+    const last = JSON.parse(talks[0]?.exchanges[1]?.request ?? "") as { messages: { content: string }[] };
+    expect(last.messages.at(-1)?.content).toBe("Please continue in the same format, with FINAL_PATH as the last line.");
+  });
+
   it.each([
-    { is: "B is in the sweep", groups: ["A", "B"], shadow: undefined, requests: [2, 2] },
-    { is: "B is not in the sweep", groups: ["A", "C"], shadow: undefined, requests: [1, 2] },
-    { is: "the spec says no", groups: ["A", "B"], shadow: false, requests: [1, 2] },
-  ] as const)(
-    "in group A by one neutral turn, its shadow, and no other: $is",
-    async ({ is, groups, shadow, requests }) => {
-      stage.play([]);
-      const ariadne = shadow === undefined ? {} : { shadow };
-      const sweep = await stage.converse(`shadow where ${is}`, { groups, ariadne });
-      const talks = await stage.talks(sweep);
-      expect(count(talks)).toEqual(requests);
-      const [a] = await rowsOf(stage.store, sweep);
-      if (requests[0] === 1) return expect(ariadneOf(a)).toBeUndefined();
-      // hint-taker does not take a request to go on for a hint: its shadow stays lost.
-      expect(ariadneOf(a)).toMatchObject({ group: "A", hints: [], shadow: { score: 0, sr: 0 } });
-      const last = JSON.parse(inGroup(talks, "A")[0]?.exchanges[1]?.request ?? "") as {
-        messages: { content: string }[];
-      };
-      expect(last.messages.at(-1)?.content).toBe(
-        "Please continue in the same format, with FINAL_PATH as the last line.",
-      );
-    },
-  );
+    ["B is not in the sweep", { groups: ["A", "C"] }],
+    ["the spec wants no shadow", { groups: ["A", "B"], ariadne: { shadow: false } }],
+  ] as const)("in group A nobody where %s", async (is, asked) => {
+    stage.play([]);
+    const sweep = await stage.converse(is, asked);
+    expect(count(await stage.talks(sweep))).toEqual([1, 2]);
+    const [a] = await rowsOf(stage.store, sweep);
+    expect(ariadneOf(a)).toBeUndefined();
+  });
 
   it("up to as many hints as the spec says, one more only while the model is lost", async () => {
     stage.play([
