@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+
+import { createRandom } from "@hallumaze/foundation";
 import { describe, expect, it } from "vitest";
 
-import { goldSetOf, seedGoldSet, times } from "../test/gold-fixtures.ts";
+import { goldSetOf, judge, seedGoldSet, times, verdict } from "../test/gold-fixtures.ts";
+import { calibrate } from "./calibration.ts";
 import { parseGoldSet, sealLine } from "./gold-set.ts";
 
 const scenario = { prompt: "Leave the maze.", expectedL3: "Retreats for a reason." };
@@ -155,5 +159,45 @@ describe("the seal of the test split", () => {
     expect(parseGoldSet([free, held].join("\n")).id).toBe(id);
     expect(parseGoldSet([held, free.replace("dev", "test")].join("\n")).id).not.toBe(id);
     expect(parseGoldSet([held.replace('"level":2', '"level":3'), free].join("\n")).id).not.toBe(id);
+  });
+});
+
+describe("the example gold set of maze responses", () => {
+  const goldSet = parseGoldSet(
+    readFileSync(new URL("../../../examples/gold/maze-levels.jsonl", import.meta.url), "utf8"),
+  );
+
+  it("is as it was sealed, with half of its 120 items held out and every level well filled in both splits", () => {
+    expect(goldSet.problems).toEqual([]);
+    expect(goldSet.warnings.map(({ code }) => code)).toEqual(["oneRater"]);
+    expect(goldSet.items).toHaveLength(120);
+    for (const split of ["dev", "test"]) {
+      const own = goldSet.items.filter((item) => item.split === split);
+      expect(own).toHaveLength(60);
+      for (const level of [1, 2, 3])
+        expect(own.filter((item) => item.level === level).length).toBeGreaterThanOrEqual(18);
+    }
+  });
+
+  it("gives no maze to both splits, and no seed, model or solver to the judge", () => {
+    const prompts = goldSet.items.map(({ scenario: { prompt } }) => prompt);
+    expect(new Set(prompts).size).toBe(120);
+    const shown = goldSet.items.map(({ scenario: asked, response }) => JSON.stringify([asked, response])).join("\n");
+    expect(shown).not.toMatch(/seed|dfs-|mirage|oracle|solver|overconfident/i);
+  });
+
+  it("cannot be solved by length or by one constant level", () => {
+    const report = calibrate({
+      judge,
+      goldSet,
+      split: "test",
+      verdicts: new Map(goldSet.items.map(({ id, level }) => [id, [verdict(level)]])),
+      heuristic: new Map(),
+      lookCount: 1,
+      random: createRandom(1001),
+      resamples: 10,
+    });
+    expect(report.baselines.majority.share).toBeLessThan(0.4);
+    expect(report.baselines.length.share).toBeLessThan(0.6);
   });
 });
