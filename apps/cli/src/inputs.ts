@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { checkModel, findMissingKeys, missingPrices } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
-import { parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
+import { judgesOf, parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 
@@ -56,8 +56,12 @@ export function applyModelRules(console: Pick<Console, "err" | "now">, spec: Swe
 }
 
 /** Refuses to start where a model's key is missing, naming every variable at once. */
-export function requireKeys(console: Pick<Console, "variables">, spec: SweepSpec): void {
-  const missing = findMissingKeys(spec.models, console.variables);
+export function requireKeys(
+  console: Pick<Console, "variables">,
+  spec: { readonly models: Parameters<typeof findMissingKeys>[0]; readonly judge?: SweepSpec["judge"] },
+): void {
+  const judges = judgesOf({ judge: spec.judge ?? null }).map((judge) => ({ ...judge, baseUrl: null, keyEnv: null }));
+  const missing = findMissingKeys([...spec.models, ...judges], console.variables);
   if (missing.length === 0) return;
   throw new UsageError(`keys are missing: set ${missing.join(", ")} in the environment. Nothing was sent.`);
 }

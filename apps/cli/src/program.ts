@@ -4,6 +4,7 @@ import { closest } from "fastest-levenshtein";
 
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
+import { addJudgeCommand } from "./commands/judge.ts";
 import { addMazeCommand } from "./commands/maze.ts";
 import { addMockProvidersCommand } from "./commands/mock-providers.ts";
 import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
@@ -34,6 +35,7 @@ const addCommands: readonly AddCommand[] = [
   addResumeCommand,
   addRescoreCommand,
   addExportCommand,
+  addJudgeCommand,
   addMazeCommand,
   addScoreCommand,
   addDoctorCommand,

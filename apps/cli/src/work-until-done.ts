@@ -62,6 +62,7 @@ export async function workUntilDone(
         })
       : null;
   const outage = watchOutage(console, view);
+  let isAnnounced = false;
   try {
     while (!console.interrupt.aborted) {
       try {
@@ -72,7 +73,10 @@ export async function workUntilDone(
         if (isSolved && (judging === null || (await isJudged(house, judging, console.interrupt)))) {
           return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
         }
-        if (isSolved) view.note("all trials are answered; the judges are at work");
+        if (isSolved && !isAnnounced) {
+          view.note("all trials are answered; the judges are at work");
+          isAnnounced = true;
+        }
         // Another process may have been killed between writing rows and enqueuing them.
         if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
       } catch (error) {

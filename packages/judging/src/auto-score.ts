@@ -60,7 +60,12 @@ export type AutoScoreAnswer =
   | { readonly kind: "busy" }
   /** The request stands in the ledger and goes on; the verdict is to be polled for. */
   | { readonly kind: "pending" }
-  | { readonly kind: "scored"; readonly result: JudgedResult; readonly gate: GateState; readonly verdict: DefaultVerdict }
+  | {
+      readonly kind: "scored";
+      readonly result: JudgedResult;
+      readonly gate: GateState;
+      readonly verdict: DefaultVerdict;
+    }
   | {
       readonly kind: "dryRun";
       readonly result: JudgedResult;
@@ -221,7 +226,12 @@ function isSpokenOf({ judgements }: JudgedResult, { identity }: ServiceJudge, dr
 }
 
 /** The answer where no request is open and no verdict is final: what stands, or that the judge gave up. */
-function endedAnswer(result: JudgedResult, settings: AutoScoreSettings, gate: GateState, dryRun: boolean): AutoScoreAnswer {
+function endedAnswer(
+  result: JudgedResult,
+  settings: AutoScoreSettings,
+  gate: GateState,
+  dryRun: boolean,
+): AutoScoreAnswer {
   const standing = standingVerdict(result, settings, gate);
   if (dryRun) return { kind: "dryRun", result, gate, verdict: gaveUp, standing };
   return { kind: "scored", result, gate, verdict: standing ?? gaveUp };

@@ -77,7 +77,9 @@ export function defaultVerdict(given: {
   if (!gate.open) return heuristicVerdict(judgements.findLast(isRegularHeuristic));
   const settled = judgeVerdict(judgements, judge, consensus);
   if (settled !== null || openRequests === 0) return settled;
-  return heuristicVerdict(judgements.findLast((judgement) => judgement.scoredBy === heuristicName && judgement.fallback));
+  return heuristicVerdict(
+    judgements.findLast((judgement) => judgement.scoredBy === heuristicName && judgement.fallback),
+  );
 }
 
 /** What one judge, and whom it called in, make of a result, whatever its gate; null where it has not spoken. */
@@ -108,8 +110,9 @@ export function judgeVerdict(
 /** The newest dry-run judgement of a judge, beside what stands for the result; null before the first. */
 export function dryRunJudgement(judgements: readonly StoredJudgement[], judge: JudgeIdentity): StoredJudgement | null {
   return (
-    judgements.findLast((judgement) => judgement.round === "dryRun" && isBy(judgement, judge) && isFirstJudge(judgement, judge)) ??
-    null
+    judgements.findLast(
+      (judgement) => judgement.round === "dryRun" && isBy(judgement, judge) && isFirstJudge(judgement, judge),
+    ) ?? null
   );
 }
 

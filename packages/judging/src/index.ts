@@ -1,3 +1,28 @@
+export {
+  type CalibrationOutcome,
+  type CalibrationPorts,
+  type CalibrationWish,
+  calibrateJudge,
+} from "./calibrate-judge.ts";
+export {
+  autoScore,
+  type AutoScoreAnswer,
+  type AutoScorePorts,
+  type AutoScoreSettings,
+  type ServiceJudge,
+  serviceGate,
+  sourceOfResponse,
+  standingVerdict,
+} from "./auto-score.ts";
+export {
+  type Consensus,
+  type DefaultVerdict,
+  defaultVerdict,
+  type GateState,
+  gateStateOf,
+  judgeVerdict,
+} from "./default-verdict.ts";
+export { type FitnessAnswer, type FitnessScope, measureFitness } from "./fitness.ts";
 export { judgedOf, mazeFacts } from "./maze-facts.ts";
 export {
   heuristicJudgement,

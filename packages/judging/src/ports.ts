@@ -241,6 +241,16 @@ export interface JudgeStorePort {
     sweepId: string,
     pageSize: number,
   ) => AsyncIterable<readonly { readonly trialId: string; readonly judgements: readonly StoredJudgement[] }[]>;
+  /** The results of a gold set's items, in their order; made where they are missing. */
+  readonly goldResults: (
+    goldSetId: string,
+    items: readonly { readonly scenario: Scenario; readonly response: string }[],
+  ) => Promise<readonly string[]>;
+  readonly judgementsOf: (resultIds: readonly string[]) => Promise<readonly StoredJudgement[]>;
+  /** How many of these requests are not finished, and how many failed or are blocked. */
+  readonly openJudgesOf: (
+    requestKeys: readonly string[],
+  ) => Promise<{ readonly open: number; readonly failed: number; readonly firstMessage: string }>;
   readonly addCalibration: (calibration: CalibrationRecord) => Promise<void>;
   /** The newest calibration of a judge on a test split; null before the first. */
   readonly findCalibration: (key: {

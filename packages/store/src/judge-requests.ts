@@ -34,6 +34,7 @@ type RequestMethods = Pick<
   | "blockJudgeLane"
   | "listBlockedJudgeLanes"
   | "judgeProgress"
+  | "openJudgesOf"
   | "unblockJudges"
 >;
 
@@ -78,6 +79,19 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
         UPDATE judge_requests SET state = 'blocked', outcome = ${outcome}, message = ${encodeText(message)}, not_before = NULL
         WHERE lane = ${lane} AND state IN ('planned', 'queued') RETURNING id::text`);
       return rows.length;
+    },
+    openJudgesOf: async (requestKeys) => {
+      const [row] = await database.query<{ open: number; failed: number; firstMessage: string | null }>(Prisma.sql`
+        SELECT (count(*) FILTER (WHERE state IN ('planned', 'queued', 'running')))::int AS open,
+          (count(*) FILTER (WHERE state IN ('failed', 'blocked', 'cancelled')))::int AS failed,
+          min(message) FILTER (WHERE state IN ('failed', 'blocked')) AS "firstMessage"
+        FROM judge_requests
+        WHERE request_key IN (SELECT json_array_elements_text(${JSON.stringify(requestKeys)}::json))`);
+      return {
+        open: row?.open ?? 0,
+        failed: row?.failed ?? 0,
+        firstMessage: decodeNullable(row?.firstMessage ?? null) ?? "",
+      };
     },
     judgeProgress: (sweepId) => progress(database, sweepId),
     listBlockedJudgeLanes: async () => {

@@ -10,13 +10,14 @@ import type {
 } from "@hallumaze/judging";
 
 import { type Database, isUuid, jsonRows } from "./database.ts";
+import { StoreError } from "./errors.ts";
 import { hashText } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
 import { decodeNullable, decodeText, encodeNullable, encodeText } from "./storable-text.ts";
 
 type JudgementMethods = Pick<
   JudgeStorePort,
-  "addJudgement" | "judgementsOfSweep" | "addCalibration" | "findCalibration" | "countLooks"
+  "addJudgement" | "judgementsOf" | "judgementsOfSweep" | "addCalibration" | "findCalibration" | "countLooks"
 >;
 
 /** The methods of the ledger that hold verdicts and what a judge has shown on gold sets. */
@@ -27,6 +28,11 @@ export function createJudgementMethods(database: Database): JudgementMethods {
         WITH input AS (SELECT i.*, false AS late_duplicate FROM ${judgementRows([judgement])}), ${insertJudgements}
         SELECT count(*)::int AS written FROM judged`);
     },
+    judgementsOf: (resultIds) =>
+      readJudgements(
+        database,
+        Prisma.sql`j.result_id IN (SELECT i::uuid FROM json_array_elements_text(${JSON.stringify(resultIds)}::json) AS i)`,
+      ),
     judgementsOfSweep: (sweepId, pageSize) => judgementsOfSweep(database, sweepId, pageSize),
     addCalibration: async ({ refusals, ...plain }) => {
       await database.run((prisma) =>
@@ -246,7 +252,10 @@ async function findCalibration(
   return { ...calibration, createdAtMs: createdAt.getTime() };
 }
 
-type ResultMethods = Pick<JudgeStorePort, "addScenario" | "addResult" | "findScenario" | "findResult" | "listUnjudged">;
+type ResultMethods = Pick<
+  JudgeStorePort,
+  "addScenario" | "addResult" | "findScenario" | "findResult" | "listUnjudged" | "goldResults"
+>;
 type Scenario = Parameters<JudgeStorePort["addScenario"]>[0];
 
 /** The methods of the ledger that hold what is judged. */
@@ -267,6 +276,12 @@ export function createJudgeResultMethods(database: Database): ResultMethods {
       return row === null ? null : toScenario(row);
     },
     findResult: (resultId) => findResult(database, resultId),
+    goldResults: async (goldSetId, items) => {
+      const ids: string[] = [];
+      for (const [position, item] of items.entries())
+        ids.push(await goldResult(database, `gold ${goldSetId}`, position, item));
+      return ids;
+    },
     listUnjudged: (sweepId, options) => listUnjudged(database, sweepId, options),
   };
 }
@@ -352,4 +367,26 @@ async function listUnjudged(
       ON CONFLICT (trial_id) DO UPDATE SET trial_id = excluded.trial_id RETURNING id, trial_id
     )
     SELECT id::text AS "resultId", trial_id::text AS "trialId" FROM made ORDER BY trial_id`);
+}
+
+/** A gold item is known by its set and its texts: an interrupted calibration finds what it has made. */
+async function goldResult(
+  database: Database,
+  submitter: string,
+  position: number,
+  { scenario, response }: { readonly scenario: Scenario; readonly response: string },
+): Promise<string> {
+  const { scenarioId } = await addScenario(database, scenario);
+  const [row] = await database.query<{ readonly id: string }>(Prisma.sql`
+    WITH known AS (
+      SELECT id FROM results WHERE scenario_id = ${scenarioId}::uuid AND submitter = ${submitter}
+        AND response = ${encodeText(response)} ORDER BY created_at, id LIMIT 1
+    ), made AS (
+      INSERT INTO results (scenario_id, response, submitter)
+      SELECT ${scenarioId}::uuid, ${encodeText(response)}, ${submitter} WHERE NOT EXISTS (SELECT 1 FROM known)
+      RETURNING id
+    )
+    SELECT id::text FROM known UNION ALL SELECT id::text FROM made`);
+  if (row === undefined) throw new StoreError("database-refused", `Gold item ${position} could not be kept.`);
+  return row.id;
 }

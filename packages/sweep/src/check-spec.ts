@@ -30,9 +30,7 @@ export function checkSpec(raw: Json, options: CheckOptions): CheckedSpec {
   }
   const secrets = findSecrets(raw, []);
   const shape = specSchema.safeParse(raw);
-  const problems = [
-    ...(shape.success ? [] : shape.error.issues.flatMap((issue) => explainIssue(issue, raw, knownKeys))),
-  ];
+  const problems = shape.success ? [] : shape.error.issues.flatMap((issue) => explainIssue(issue, raw, knownKeys));
   const notes: string[] = [];
   const spec = normalise(validParts(raw as Partial<SpecInput>, problems), options, problems, notes);
   const all = [...secrets, ...withoutSecretPlaces(problems, secrets)];

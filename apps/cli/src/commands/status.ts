@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@hallumaze/engine";
+import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
@@ -39,8 +40,12 @@ async function showSweep(console: Console, house: House, sweepId: string, option
   for (;;) {
     const progress = await house.store.progress(sweepId);
     const lanes = await readLanes(house, progress);
-    if (options.json) console.out(JSON.stringify({ ...progress, lanes }));
-    else printStatus(console, progress, lanes);
+    const judges = await house.store.judgeProgress(sweepId);
+    if (options.json) console.out(JSON.stringify({ ...progress, lanes, judges }));
+    else {
+      printStatus(console, progress, lanes);
+      for (const line of judgeLines(judges)) console.out(line);
+    }
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
     if (!options.watch || isFinished) return exitCodeOf(progress);
     await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
@@ -80,6 +85,17 @@ function printStatus(console: Console, progress: SweepProgress, lanes: readonly 
   if (progress.leftGrid > 0)
     console.out(`${formatCount(progress.leftGrid)} cells left the grid; their results are kept`);
   if (progress.lateDuplicates > 0) console.out(`${formatCount(progress.lateDuplicates)} late replies archived`);
+}
+
+/** How the judges stand; nothing where none was asked. */
+function judgeLines({ states, unscored, failures }: JudgeProgress): readonly string[] {
+  const all = Object.values(states).reduce((sum, count) => sum + count, 0);
+  if (all === 0) return [];
+  const parts = Object.entries(states).map(([state, count]) => `${formatCount(count)} ${state}`);
+  return [
+    `judges: ${formatCount(all)} requests: ${parts.join(", ")}${unscored > 0 ? `; ${formatCount(unscored)} unscored` : ""}`,
+    ...failures.map(({ outcome, count, firstMessage }) => `${count} × ${outcome} (judge): ${singleLine(firstMessage)}`),
+  ];
 }
 
 function requestCells(model: ModelProgress): readonly string[] {

@@ -1,0 +1,223 @@
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+import { createRandom } from "@hallumaze/foundation";
+import {
+  calibrationMarkdown,
+  type CalibrationReport,
+  calibrationText,
+  confusionChart,
+  correctedMean,
+  parseGoldSet,
+  promptHash,
+  rubricVersion,
+} from "@hallumaze/judge";
+import { calibrateJudge, requestJudgements, sweepLevels, type SweepJudging } from "@hallumaze/judging";
+import { formatCount } from "@hallumaze/reports";
+import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
+import { judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
+
+import { type Console, type ExitCode, exitCodes } from "../console.ts";
+import { UsageError } from "../errors.ts";
+import { findSweep, integerBetween, readText, requireKeys } from "../inputs.ts";
+import type { AddCommand } from "../program.ts";
+import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
+
+interface JudgeOptions {
+  readonly model?: string;
+  readonly split: "dev" | "test" | "all";
+  readonly repeats: number;
+  readonly share?: number;
+  readonly again: number;
+  readonly concurrency: number;
+  readonly output: string;
+  readonly json?: boolean;
+}
+
+/** `judge SWEEP`, `judge calibrate GOLD`, `judge fitness SWEEP`. */
+export const addJudgeCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("judge")
+    .description("judge a sweep's answers, measure a judge on a gold set, or give a sweep's corrected mean level")
+    .argument("<what>", "name of a sweep; or `calibrate`, or `fitness`")
+    .argument("[file-or-sweep]", "the gold set (JSONL) of `calibrate`, the sweep of `fitness`")
+    .option("--model <provider/model>", "the judge; a sweep's own first judge when left out")
+    .option("--split <name>", "of the gold set: dev (for work on prompts), test (counted), all", splitOf, "test")
+    .option("--repeats <n>", "judge each item so often", integerBetween(1, 20), 1)
+    .option("--share <s>", "judge this share of a sweep's trials, 0 to 1", shareOf)
+    .option("--again <n>", "ask anew, for the n-th time, beside what was asked before", integerBetween(0, 1000), 0)
+    .option("--concurrency <n>", "judgements at once", integerBetween(1, 1000), 8)
+    .option("--output <folder>", "folder for the report", "results")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ hallumaze judge calibrate examples/gold/maze-levels.jsonl --model sim/judge\n",
+    );
+  register(command, async (what: string, target: string | undefined, options: JudgeOptions) => {
+    if (what === "calibrate") return calibrateCommand(console, target, options);
+    if (what === "fitness") return fitnessCommand(console, target, options);
+    if (target !== undefined) throw new UsageError(`one name too many: ${target}. Say: hallumaze judge ${what}`);
+    return judgeCommand(console, what, options);
+  });
+};
+
+async function judgeCommand(console: Console, name: string, options: JudgeOptions): Promise<ExitCode> {
+  await using house = await openHouse(console.environment(), console.logger(), console.variables);
+  const sweep = await findSweep(house.store, name);
+  const spec = parseStoredSpec(sweep.specJson);
+  const judge = chosenJudge(console, options.model ?? spec.judge?.models[0]);
+  const judging: SweepJudging = {
+    sweepId: sweep.sweepId,
+    ...judge,
+    promptVersion: "llm-judge-v1",
+    share: options.share ?? spec.judge?.share ?? 1,
+    repeats: options.repeats,
+    generation: options.again,
+  };
+  const say = options.json ? console.err : console.out;
+  const worker = startWorker(console, house, options);
+  try {
+    const added = await requestJudgements(house, judging, console.interrupt);
+    say(`${sweep.name}: ${formatCount(added)} judgements requested of ${judge.name}`);
+    for (;;) {
+      const open = (await house.store.listOpenJudgeLanes(sweep.sweepId)).reduce((sum, lane) => sum + lane.open, 0);
+      if (open === 0) break;
+      if (console.interrupt.aborted) {
+        say(`Interrupted with ${open} open: what is judged is kept. The same command goes on.`);
+        return exitCodes.interrupted;
+      }
+      await Promise.race([new Promise((done) => setTimeout(done, 300)), worker.broken]);
+    }
+  } finally {
+    await worker.drain(30_000);
+  }
+  const progress = await house.store.judgeProgress(sweep.sweepId);
+  const files = await writeResults(console, house.store, sweep, options.output);
+  if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...progress, models: files.rows }));
+  else printLeaderboard(console, files);
+  for (const { outcome, count, firstMessage } of progress.failures)
+    say(`${count} × ${outcome} (judge): ${firstMessage}`);
+  return progress.failures.length > 0 ? exitCodes.failedTrials : exitCodes.ok;
+}
+
+async function calibrateCommand(console: Console, path: string | undefined, options: JudgeOptions): Promise<ExitCode> {
+  if (path === undefined) throw new UsageError("name the gold set: hallumaze judge calibrate GOLD.jsonl --model M");
+  const goldSet = parseGoldSet(await readText(resolve(console.workingFolder, path), path));
+  if (goldSet.problems.length > 0) {
+    throw new UsageError(goldSet.problems.map(({ line, message }) => `${path}:${line}: ${message}`).join("\n"));
+  }
+  for (const { message } of goldSet.warnings) console.err(`warning: ${message}`);
+  const judge = chosenJudge(console, options.model);
+  await using house = await openHouse(console.environment(), console.logger(), console.variables);
+  const worker = startWorker(console, house, options);
+  const say = options.json ? console.err : console.out;
+  try {
+    const wish = {
+      ...judge,
+      goldSet,
+      promptVersion: "llm-judge-v1" as const,
+      split: options.split,
+      repeats: options.repeats,
+      generation: options.again,
+    };
+    const outcome = await Promise.race([calibrateJudge(house, wish, console.interrupt), worker.broken]);
+    if (outcome.kind === "interrupted") return exitCodes.interrupted;
+    if (outcome.kind === "incomplete") {
+      say(`${outcome.missing} judgements are missing, so nothing is measured: ${outcome.firstMessage}`);
+      say("The same command goes on where it stopped.");
+      return exitCodes.failedTrials;
+    }
+    const { report, gate, costUsd } = outcome;
+    const folder = resolve(console.workingFolder, options.output, "calibration");
+    await mkdir(folder, { recursive: true });
+    await writeWhole(join(folder, "report.md"), [`${calibrationMarkdown(report, gate)}\n`]);
+    await writeWhole(join(folder, "report.json"), [`${JSON.stringify({ ...report, gate, costUsd }, null, 2)}\n`]);
+    await writeWhole(join(folder, "confusion.vl.json"), [`${JSON.stringify(confusionChart(report), null, 2)}\n`]);
+    if (options.json) console.out(JSON.stringify({ ...report, gate, costUsd }));
+    else console.out(calibrationText(report, gate));
+    say(`cost: ${costUsd === null ? "unknown" : `$${costUsd.toFixed(4)}`}; files in ${folder}`);
+    return gate.open ? exitCodes.ok : exitCodes.refused;
+  } finally {
+    await worker.drain(30_000);
+  }
+}
+
+async function fitnessCommand(console: Console, name: string | undefined, options: JudgeOptions): Promise<ExitCode> {
+  if (name === undefined) throw new UsageError("name the sweep: hallumaze judge fitness SWEEP");
+  await using house = await openHouse(console.environment(), console.logger(), console.variables);
+  const sweep = await findSweep(house.store, name);
+  const spec = parseStoredSpec(sweep.specJson);
+  const judge = chosenJudge(console, options.model ?? spec.judge?.models[0]);
+  const found = await house.store.findCalibration({
+    judgeModel: judge.name,
+    promptHash: promptHash("llm-judge-v1"),
+    rubricVersion,
+  });
+  if (found === null || !found.open) {
+    const why = found === null ? ["this judge was not calibrated with this prompt and rubric"] : found.refusals;
+    console.err(`refused: the gate of ${judge.name} is closed: ${why.join(" ")}`);
+    return exitCodes.refused;
+  }
+  const levels: (1 | 2 | 3 | null)[] = [];
+  const settings = { consensusBelow: spec.judge?.consensusBelow ?? 0.6, repeats: spec.judge?.repeats ?? 1 };
+  for await (const page of sweepLevels(house.store, sweep.sweepId, settings))
+    levels.push(...page.map(([, one]) => one.level));
+  const report = JSON.parse(found.reportJson) as CalibrationReport;
+  const fitness = correctedMean({
+    levels,
+    confusion: report.confusion,
+    gate: { open: true, refusals: [], codes: [] },
+    bootstrap: { random: createRandom(`fitness ${sweep.name}`) },
+  });
+  if (options.json) console.out(JSON.stringify({ sweep: sweep.name, judge: judge.name, ...fitness }));
+  else if (fitness.kind === "refused") console.err(`refused: ${fitness.message}`);
+  else {
+    const interval =
+      fitness.lo === null || fitness.hi === null ? "" : ` [${fitness.lo.toFixed(2)}, ${fitness.hi.toFixed(2)}]`;
+    console.out(
+      `${sweep.name}: corrected mean level ${fitness.mean.toFixed(2)}${interval}, n ${fitness.n}; judge's own ${fitness.judgeMean.toFixed(2)}`,
+    );
+  }
+  return fitness.kind === "refused" ? exitCodes.refused : exitCodes.ok;
+}
+
+function startWorker(console: Console, house: House, options: JudgeOptions) {
+  return startJudgeWorker({
+    store: house.store,
+    queue: house.queue,
+    provider: house.judgeProvider,
+    limiter: house.limiter,
+    rehearsal: false,
+    logger: console.logger(),
+    concurrency: options.concurrency,
+  });
+}
+
+/** The judge that a name stands for, with its lane; its key has to be there before anything is sent. */
+function chosenJudge(console: Console, name: string | undefined) {
+  if (name === undefined)
+    throw new UsageError("name the judge: --model provider/model, for example --model sim/judge.");
+  const [judge] = judgesOf({ judge: { models: [name], share: 1, consensusBelow: 0.6, repeats: 1 } });
+  if (judge === undefined || !PROVIDERS.some((known) => known === judge.provider) || judge.model === "") {
+    throw new UsageError(`"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}.`);
+  }
+  const model = judgeModel(judge, console.now());
+  const { issues } = checkModel(
+    { ...model, temperatureExplicit: false },
+    new Date(console.now()).toISOString().slice(0, 10),
+  );
+  for (const issue of issues) console.err(`warning: ${name}: ${issue.message}`);
+  requireKeys(console, { models: [model] });
+  return { judge: model, lane: judge.lane, name };
+}
+
+function splitOf(word: string): JudgeOptions["split"] {
+  if (word === "dev" || word === "test" || word === "all") return word;
+  throw new UsageError(`unknown split "${word}". Splits: dev, test, all.`);
+}
+
+function shareOf(word: string): number {
+  const share = Number(word);
+  if (!(share >= 0 && share <= 1)) throw new UsageError(`a share is a number from 0 to 1; got "${word}".`);
+  return share;
+}
