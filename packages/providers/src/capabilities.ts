@@ -301,3 +301,29 @@ export function countForLimits(provider: string, usage: Usage): Pick<Usage, "inp
   if (provider !== "anthropic" || inputTokens === null) return { inputTokens, outputTokens };
   return { inputTokens: inputTokens - (cachedTokens ?? 0), outputTokens };
 }
+
+/** Keywords of JSON Schema that vendors' structured output refuses; the reader of the answer holds it to them anyway. */
+const refusedKeywords = new Set([
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "pattern",
+  "$schema",
+]);
+
+/**
+ * A JSON Schema with what every vendor's structured output takes: types, enums, required and closed objects. SOURCE: the
+ * structured-output pages of platform.claude.com, developers.openai.com and ai.google.dev (read 2026-11-30).
+ */
+export function bareSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(bareSchema);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => !refusedKeywords.has(key))
+      .map(([key, value]) => [key, bareSchema(value)]),
+  );
+}

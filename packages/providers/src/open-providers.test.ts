@@ -67,6 +67,30 @@ describe.each(dialects)("$name", (dialect) => {
     expect(sent.indexOf('"walk"')).toBeLessThan(sent.indexOf('"hint"'));
   });
 
+  test("the shape of an answer is forced in the vendor's own way, without the keywords that vendors refuse", async () => {
+    await using server = await startScriptedServer(say(200, dialect.reply("{}")));
+    await using providers = openFor(server.url);
+    const level = { type: "string", enum: ["L1", "L2", "L3"] };
+    const answerSchema = {
+      type: "object",
+      properties: { level, confidence: { type: "number", minimum: 0, maximum: 1 } },
+      required: ["level", "confidence"],
+      additionalProperties: false,
+    };
+    await providers.complete(ask(dialect, server.url, { answerSchema }), never);
+    const bare = { ...answerSchema, properties: { level, confidence: { type: "number" } } };
+    const named = { name: "answer", strict: true, schema: bare };
+    const forced: Record<string, object> = {
+      anthropic: { output_config: { format: { type: "json_schema", schema: bare } } },
+      "openai chat": { response_format: { type: "json_schema", json_schema: named } },
+      "openai responses": { text: { format: { type: "json_schema", ...named } } },
+      google: { generationConfig: { responseMimeType: "application/json", responseJsonSchema: bare } },
+      deepseek: { response_format: { type: "json_object" } },
+      "compatible server": { response_format: { type: "json_schema", json_schema: named } },
+    };
+    expect(server.seen[0]?.body).toMatchObject(forced[dialect.name] ?? { name: "a dialect without a form" });
+  });
+
   test("a stream is put together; one that is cut before its finish frame is transport (T66)", async () => {
     const events = dialect.events(["STEP ", "1: ", "(0,0)"]);
     await using server = await startScriptedServer(inTurn(stream(events), stream(events.slice(0, -1))));

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities, readThinking } from "../capabilities.ts";
+import { bareSchema, findCapabilities, readThinking } from "../capabilities.ts";
 
 /** The last version of the interface that takes a temperature; the SDK speaks a newer one by itself. */
 const versionWithSampling = "2023-06-01";
@@ -30,11 +30,17 @@ export function draftAnthropic(request: ChatRequest): Draft {
     }),
     ...(temperature === null ? {} : { temperature }),
     ...thinking(budget, mode),
-    ...(effort === undefined ? {} : { output_config: { effort } }),
+    ...outputConfig(effort, request.answerSchema),
     ...Object.fromEntries(further.map(([name, value]) => [snake(name), value])),
     ...(stream ? { stream: true } : {}),
   };
   return { body, headers: isSampled ? { "anthropic-version": versionWithSampling } : {}, stream, api: "messages" };
+}
+
+function outputConfig(effort: unknown, schema: ChatRequest["answerSchema"]): Record<string, unknown> {
+  const format = schema === undefined ? {} : { format: { type: "json_schema", schema: bareSchema(schema) } };
+  const config = { ...(effort === undefined ? {} : { effort }), ...format };
+  return Object.keys(config).length === 0 ? {} : { output_config: config };
 }
 
 function thinking(budget: number, mode: number | string | boolean | undefined): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities, readThinking } from "../capabilities.ts";
+import { bareSchema, findCapabilities, readThinking } from "../capabilities.ts";
 
 /**
  * A generateContent request; every parameter stands in `generationConfig`. SOURCE: ai.google.dev, generateContent and
@@ -26,6 +26,9 @@ export function draftGoogle(request: ChatRequest): Draft {
       maxOutputTokens: request.maxTokens,
       ...(temperature === null ? {} : { temperature }),
       ...further,
+      ...(request.answerSchema === undefined
+        ? {}
+        : { responseMimeType: "application/json", responseJsonSchema: bareSchema(request.answerSchema) }),
       ...(Object.keys(thinkingConfig).length === 0 ? {} : { thinkingConfig }),
     },
   };

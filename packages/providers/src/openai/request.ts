@@ -1,7 +1,7 @@
 import type { ChatRequest } from "@hallumaze/engine";
 
 import type { Draft } from "../attempt.ts";
-import { findCapabilities, readThinking } from "../capabilities.ts";
+import { bareSchema, findCapabilities, readThinking } from "../capabilities.ts";
 
 const ownParameters = new Set(["stream", "api"]);
 
@@ -50,7 +50,14 @@ function chatBody(request: ChatRequest, tokenParameter: string, stream: boolean)
     [limit]: request.maxTokens,
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(stream ? { stream_options: { include_usage: true } } : {}),
+    ...(request.answerSchema === undefined ? {} : { response_format: answerFormat(request, request.answerSchema) }),
   };
+}
+
+/** DeepSeek forces an object, not its shape; its prompt has to say the word JSON, as ours does. */
+function answerFormat({ provider }: ChatRequest, schema: object): Record<string, unknown> {
+  if (provider === "deepseek") return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name: "answer", strict: true, schema: bareSchema(schema) } };
 }
 
 function responsesBody(request: ChatRequest): Record<string, unknown> {
@@ -62,6 +69,13 @@ function responsesBody(request: ChatRequest): Record<string, unknown> {
     // Trials are not to be kept on the vendor's side.
     store: false,
     ...(effort === undefined ? {} : { reasoning: { effort } }),
+    ...(request.answerSchema === undefined
+      ? {}
+      : {
+          text: {
+            format: { type: "json_schema", name: "answer", strict: true, schema: bareSchema(request.answerSchema) },
+          },
+        }),
   };
 }
 
