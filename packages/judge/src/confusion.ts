@@ -4,6 +4,7 @@ import {
   bootstrapDraws,
   bootstrapStatistic,
   type Coefficient,
+  countResampler,
   cohenKappa,
   krippendorffAlphaOrdinal,
   krippendorffAlphaOrdinalOfTable,
@@ -79,10 +80,13 @@ export function estimateAgreement(
   { counts }: ConfusionMatrix,
   options: BootstrapOptions,
 ): Record<"kappa" | "quadraticKappa" | "ordinalAlpha", CoefficientEstimate> {
-  const pairs = counts.flatMap((row, human) => row.flatMap((count, judge) => times(count, [human, judge] as const)));
+  const resampleCells = countResampler(counts.flat());
   const estimateOf = (coefficient: (table: readonly (readonly number[])[]) => Coefficient): CoefficientEstimate => {
     const plain = coefficient(counts);
-    const draw = (random: Random): number | null => coefficient(drawTable(pairs, random)).value;
+    const draw = (random: Random): number | null => {
+      const cells = resampleCells(random);
+      return coefficient(levels.map((_, row) => cells.slice(row * levels.length, (row + 1) * levels.length))).value;
+    };
     const { lo, hi, undefinedResamples } = bootstrapDraws(plain.value, draw, options);
     return { ...plain, lo, hi, undefinedResamples };
   };
@@ -115,21 +119,6 @@ export function agreementOfRaters(
     unanimous: compared.length === 0 ? null : unanimous / compared.length,
     ordinalAlpha: { ...krippendorffAlphaOrdinal(ratings), lo, hi, undefinedResamples },
   };
-}
-
-/** As many pairs as there are, drawn with replacement, straight into a table: lists of them would take ten times as long. */
-function drawTable(pairs: readonly (readonly [number, number])[], random: Random): number[][] {
-  const table = levels.map(() => levels.map(() => 0));
-  for (let drawn = 0; drawn < pairs.length; drawn++) {
-    const [human, judge] = pairs[random.below(pairs.length)] ?? [0, 0];
-    const row = table[human];
-    if (row !== undefined) row[judge] = (row[judge] ?? 0) + 1;
-  }
-  return table;
-}
-
-function times<Value>(count: number, value: Value): Value[] {
-  return Array.from({ length: count }, () => value);
 }
 
 function sum(counts: readonly number[]): number {

@@ -1,4 +1,4 @@
-import { type BootstrapOptions, bootstrapDraws } from "@hallumaze/statistics";
+import { type BootstrapOptions, bootstrapDraws, countResampler } from "@hallumaze/statistics";
 import type { Random } from "@hallumaze/foundation";
 
 import type { ConfusionMatrix } from "./confusion.ts";
@@ -56,8 +56,7 @@ const smallestDeterminant = 0.05;
  * judge give what it gave. Only how the judge errs within each level has to carry over from the gold set, not how
  * frequent levels are.
  *
- * Refuses while the gate is closed, where the gold set lacks a level, and where the matrix is (nearly) singular. Time
- * grows with resamples × (results + gold items).
+ * Refuses while the gate is closed, where the gold set lacks a level, and where the matrix is (nearly) singular.
  * SOURCE: Rogan & Gladen (1978), American Journal of Epidemiology 107:71-76; for several classes Forman (2008), Data
  * Mining and Knowledge Discovery 17:164-206.
  */
@@ -75,10 +74,12 @@ export function correctedMean({ levels: given, confusion, gate, bootstrap }: Fit
     return { kind: "refused", reason: "singular", message };
   }
   const possible = nearestShares(shares);
+  const drawRows = rows.map(countResampler);
+  const drawJudged = countResampler(judged);
   const draw = (random: Random): number | null => {
     const drawn = invert(
-      rows.map((row) => drawCounts(row, total(row), random)),
-      sharesOf(drawCounts(judged, scored.length, random)),
+      drawRows.map((drawRow) => drawRow(random)),
+      sharesOf(drawJudged(random)),
     );
     return drawn === null ? null : meanLevel(nearestShares(drawn));
   };
@@ -117,10 +118,9 @@ export function predictionPoweredMean(input: FitnessInput & { readonly samePopul
   const rectifier = (drawn: readonly number[]): number =>
     cells.reduce((sum, { error }, at) => sum + error * (drawn[at] ?? 0), 0) / items;
   const plain = meanLevel(sharesOf(judged)) + rectifier(counts);
+  const [drawJudged, drawCells] = [countResampler(judged), countResampler(counts)];
   const draw = (random: Random): number =>
-    within(
-      meanLevel(sharesOf(drawCounts(judged, scored.length, random))) + rectifier(drawCounts(counts, items, random)),
-    );
+    within(meanLevel(sharesOf(drawJudged(random))) + rectifier(drawCells(random)));
   const { value, ...interval } = bootstrapDraws(within(plain), draw, bootstrap);
   return {
     kind: "fitness",
@@ -177,21 +177,6 @@ function nearestShares(shares: Shares): Shares {
     if (share > candidate) excess = candidate;
   }
   return shares.map((share) => Math.max(0, share - excess));
-}
-
-/** n draws with replacement from as many items as `counts` says, counted by kind. */
-function drawCounts(counts: readonly number[], n: number, random: Random): number[] {
-  const ends: number[] = [];
-  for (const count of counts) ends.push((ends.at(-1) ?? 0) + count);
-  const all = ends.at(-1) ?? 0;
-  const drawn = counts.map(() => 0);
-  for (let draw = 0; draw < n; draw++) {
-    const item = random.below(all);
-    let kind = 0;
-    while (item >= (ends[kind] ?? all)) kind++;
-    drawn[kind] = (drawn[kind] ?? 0) + 1;
-  }
-  return drawn;
 }
 
 function countsOf(given: readonly Level[]): number[] {

@@ -6,6 +6,7 @@ import { bootstrapDraws, bootstrapStatistic, resample } from "./bootstrap-statis
 import { cohenKappa } from "./cohen-kappa.ts";
 import { krippendorffAlphaOrdinal, krippendorffAlphaOrdinalOfTable } from "./krippendorff-alpha.ts";
 import { mcnemarExact } from "./mcnemar-exact.ts";
+import { countResampler } from "./resample-counts.ts";
 import { averageRanks, spearman } from "./spearman.ts";
 
 describe("cohenKappa", () => {
@@ -249,5 +250,39 @@ describe("bootstrapStatistic", () => {
 
   it.each([{ level: 1 }, { resamples: 0 }])("throws on %j", (options) => {
     expect(() => bootstrapStatistic([1], shareOfOnes, { random: createRandom(1), ...options })).toThrow(RangeError);
+  });
+});
+
+describe("countResampler", () => {
+  it("has the mean, spread and covariance of drawing item by item", () => {
+    const random = createRandom(5);
+    const draw = countResampler([50, 30, 0, 20]);
+    const draws = Array.from({ length: 20_000 }, () => draw(random));
+    const mean = (of: (counts: readonly number[]) => number): number =>
+      draws.reduce((sum, counts) => sum + of(counts), 0) / draws.length;
+    expect(draws.every((counts) => counts.reduce((sum, count) => sum + count, 0) === 100)).toBe(true);
+    expect(mean(([first = 0]) => first)).toBeCloseTo(50, 0);
+    expect(mean(([, second = 0]) => second)).toBeCloseTo(30, 0);
+    expect(mean(([, , none = 0]) => none)).toBe(0);
+    // n p (1 - p) = 25 and 21; covariance -n p q = -15.
+    expect(mean(([first = 0]) => (first - 50) ** 2) / 25).toBeCloseTo(1, 1);
+    expect(mean(([, second = 0]) => (second - 30) ** 2) / 21).toBeCloseTo(1, 1);
+    expect(mean(([first = 0, second = 0]) => (first - 50) * (second - 30)) / -15).toBeCloseTo(1, 1);
+  });
+
+  it("gives each small outcome its exact chance", () => {
+    const random = createRandom(6);
+    const draw = countResampler([1, 2]);
+    const firsts = Array.from({ length: 30_000 }, () => draw(random)[0] ?? 0);
+    // Binomial(3, 1/3): 8/27, 12/27, 6/27, 1/27.
+    for (const [count, chance] of [8, 12, 6, 1].entries()) {
+      expect(firsts.filter((first) => first === count).length / 30_000).toBeCloseTo(chance / 27, 2);
+    }
+  });
+
+  it("gives what there is where there is one kind or nothing, and throws on a part of an item", () => {
+    expect(countResampler([0, 7, 0])(createRandom(1))).toEqual([0, 7, 0]);
+    expect(countResampler([0, 0])(createRandom(1))).toEqual([0, 0]);
+    expect(() => countResampler([1.5])).toThrow(RangeError);
   });
 });

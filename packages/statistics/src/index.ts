@@ -13,6 +13,7 @@ export { cohenKappa, type KappaWeights } from "./cohen-kappa.ts";
 export { krippendorffAlphaOrdinal, krippendorffAlphaOrdinalOfTable } from "./krippendorff-alpha.ts";
 export { mcnemarExact } from "./mcnemar-exact.ts";
 export { normalQuantile } from "./normal-quantile.ts";
+export { countResampler } from "./resample-counts.ts";
 export { averageRanks, spearman } from "./spearman.ts";
 export { type Summary, summarise } from "./summarise.ts";
 export { type Interval, wilsonInterval } from "./wilson-interval.ts";
