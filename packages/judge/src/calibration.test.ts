@@ -132,10 +132,10 @@ describe("calibrate", () => {
 });
 
 describe("repeats of a judgement", () => {
-  it("come to their median where one stands in the middle, and to nothing where none does", () => {
+  it("come to their median, of an even number the lower, and to nothing where half are unscored", () => {
     expect(decideRepeats([3, 1, 2])).toBe(2);
     expect(decideRepeats([3, 3, 1])).toBe(3);
-    expect(decideRepeats([2, 3])).toBeNull();
+    expect(decideRepeats([2, 3])).toBe(2);
     expect(decideRepeats([2, null])).toBeNull();
     expect(decideRepeats([2, 2, null])).toBe(2);
     expect(decideRepeats([])).toBeNull();
@@ -147,9 +147,9 @@ describe("repeats of a judgement", () => {
     expect(unscored.calls).toMatchObject({ count: 1, n: 9 });
   });
 
-  it("that settle nothing say so in the list", () => {
-    const { disagreements } = calibrateOn(goldSetOf([2]), [[2, 3]]);
-    expect(disagreements[0]).toMatchObject({ judge: null, unscoredReason: "repeatsDisagree", repeats: [2, 3] });
+  it("that settle nothing say why in the list", () => {
+    const { disagreements } = calibrateOn(goldSetOf([2]), [[2, null]]);
+    expect(disagreements[0]).toMatchObject({ judge: null, unscoredReason: "wrongNonce", repeats: [2, null] });
   });
 });
 

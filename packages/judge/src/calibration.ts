@@ -189,14 +189,13 @@ export function calibrate(input: CalibrationInput): CalibrationReport {
 }
 
 /**
- * The level that repeated judgements of one item come to: their ordinal median. Null where half or more are unscored, or
- * where the two in the middle differ: neither settles it, and a person would have to.
+ * The level that repeated judgements of one item come to: their ordinal median, of an even number the lower, so that
+ * disagreement never lifts a level; the voice that the judge has in `settleVerdicts`. Null where half or more are unscored.
  */
 export function decideRepeats(repeats: readonly (Level | null)[]): Level | null {
   const scored = repeats.filter((level) => level !== null).sort((a, b) => a - b);
   if (scored.length * 2 <= repeats.length) return null;
-  const [lower, upper] = [scored[Math.floor((scored.length - 1) / 2)], scored[Math.floor(scored.length / 2)]];
-  return lower === upper ? (lower ?? null) : null;
+  return scored[Math.floor((scored.length - 1) / 2)] ?? null;
 }
 
 function proportion(count: number, n: number): Proportion {
@@ -280,8 +279,6 @@ function compareBaselines(input: CalibrationInput, measured: readonly Measured[]
 function describeDisagreement({ item, repeats, level }: Measured): Disagreement {
   // Of several judgements, the one that shows the level that was settled on; else the first.
   const shown = repeats.find((repeat) => repeat.level === level) ?? repeats[0];
-  const scored = repeats.some((repeat) => repeat.level !== null);
-  const undecided = scored ? "repeatsDisagree" : (shown?.unscoredReason ?? "notJudged");
   return {
     id: item.id,
     line: item.line,
@@ -289,7 +286,7 @@ function describeDisagreement({ item, repeats, level }: Measured): Disagreement 
     judge: level,
     repeats: repeats.map((repeat) => repeat.level),
     confidence: shown?.confidence ?? null,
-    unscoredReason: level === null ? undecided : null,
+    unscoredReason: level === null ? (shown?.unscoredReason ?? "notJudged") : null,
     excerpt: shown?.reasoning == null ? null : excerptOf(shown.reasoning),
   };
 }
