@@ -12,9 +12,6 @@ import {
 import { type Consensus, judgeVerdict } from "./default-verdict.ts";
 import type { JudgeStorePort } from "./ports.ts";
 
-/** Fewer than a calibration's: a service has other calls to answer meanwhile, and the interval moves by under 0.01. */
-const resamples = 2000;
-
 /** Which results a mean is asked for. */
 export type FitnessScope =
   | { readonly kind: "results"; readonly resultIds: readonly string[] }
@@ -53,7 +50,7 @@ export async function measureFitness(
     levels: read.levels,
     confusion: confusionOf(calibration.reportJson),
     gate: { open: true, refusals: [], codes: [] },
-    bootstrap: { random: createRandom(sha256Hex(JSON.stringify([judge, scope]))), resamples },
+    bootstrap: { random: createRandom(sha256Hex(JSON.stringify([judge, scope]))) },
   };
   return samePopulation ? predictionPoweredMean({ ...input, samePopulation }) : correctedMean(input);
 }

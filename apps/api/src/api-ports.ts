@@ -1,0 +1,29 @@
+import type { QueuePort, StorePort } from "@hallumaze/engine";
+import type { Clock } from "@hallumaze/foundation";
+import type { JudgeStorePort } from "@hallumaze/judging";
+
+/** The part of the ledger that the API works on. */
+export type ApiStore = Pick<
+  JudgeStorePort,
+  | "addScenario"
+  | "addResult"
+  | "findScenario"
+  | "findResult"
+  | "requestJudgements"
+  | "takePlannedJudges"
+  | "addJudgement"
+  | "findCalibration"
+  | "judgementsOfSweep"
+> &
+  Pick<StorePort, "findSweep" | "ping">;
+
+/** What the API needs from outside. */
+export interface ApiPorts {
+  readonly store: ApiStore;
+  readonly queue: Pick<QueuePort, "enqueue" | "ping">;
+  readonly now: Clock;
+  /** Waits; rejects when the signal fires. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Is told of what became a 500 or a 503. */
+  readonly onError: (error: unknown) => void;
+}

@@ -1,0 +1,122 @@
+import { problemMediaType, readyView, type ReadyView, healthView } from "@hallumaze/contract";
+import type { Consensus, ServiceJudge } from "@hallumaze/judging";
+import { createRoute, OpenAPIHono } from "@hono/zod-openapi";
+import { bodyLimit } from "hono/body-limit";
+import { secureHeaders } from "hono/secure-headers";
+
+import type { ApiPorts } from "./api-ports.ts";
+import { boundedQueue, boundedStore, within } from "./bounded-calls.ts";
+import { type ApiEnv, guardAccess, limitRate } from "./guard-access.ts";
+import { errorResponse, ProblemError, problemResponse } from "./problems.ts";
+import { addBenchmark } from "./serve-benchmark.ts";
+
+/** How the API behaves. Times in milliseconds. */
+export interface ApiSettings {
+  /** What writes, and all that comes from elsewhere, must show. */
+  readonly token: string;
+  /** Null: no judge is asked, the heuristic scores. */
+  readonly judge: ServiceJudge | null;
+  readonly version: string;
+  /** True: while the gate is closed, the judge runs beside the heuristic. False unless told. */
+  readonly shadow?: boolean;
+  readonly consensus?: Consensus;
+  /** How long an auto-score call waits for its verdict. 30 s unless told. */
+  readonly deadlineMs?: number;
+  /** Longest time for one call to ledger or queue. 5 s unless told. */
+  readonly storeTimeoutMs?: number;
+  /** Longest time for ledger and queue to say that they are there. 2 s unless told. */
+  readonly pingMs?: number;
+  /** Largest body, in bytes. 1 MiB unless told. */
+  readonly maxBodyBytes?: number;
+  /** Of one address. 600 unless told. */
+  readonly requestsPerMinute?: number;
+}
+
+/** The API: answers requests; `stop` ends the waiting ones with their poll address. */
+export interface Api {
+  readonly fetch: (request: Request, bindings?: ApiEnv["Bindings"]) => Response | Promise<Response>;
+  readonly stop: () => void;
+}
+
+/** The consensus of requests that stand in no sweep. SOURCE: seed, section 5 (confidence < 0.6). */
+const defaultConsensus: Consensus = { consensusBelow: 0.6, repeats: 1 };
+
+/** Creates the HTTP API of judging. It opens nothing and reads no environment; `listen` puts it on a port. */
+export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
+  const { storeTimeoutMs = 5000, pingMs = 2000, maxBodyBytes = 1_048_576, requestsPerMinute = 600 } = settings;
+  const stop = new AbortController();
+  const app = new OpenAPIHono<ApiEnv>({
+    defaultHook: (checked) => {
+      if (checked.success) return;
+      const errors = checked.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+      throw new ProblemError("bad-request", { detail: "Some fields are not right.", errors });
+    },
+  });
+  app.onError((error) => errorResponse(error, ports.onError));
+  app.notFound(() => problemResponse("not-found"));
+  app.use(secureHeaders({ crossOriginResourcePolicy: "same-origin" }));
+  app.use(limitRate(requestsPerMinute));
+  app.use(guardAccess(settings.token));
+  app.use(bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") }));
+  addHealth(app, ports, pingMs);
+  addBenchmark(
+    app,
+    {
+      ...ports,
+      store: boundedStore(ports.store, storeTimeoutMs),
+      queue: boundedQueue(ports.queue, storeTimeoutMs),
+    },
+    {
+      judge: settings.judge,
+      consensus: settings.consensus ?? defaultConsensus,
+      shadow: settings.shadow ?? false,
+      deadlineMs: settings.deadlineMs ?? 30_000,
+      pingMs,
+    },
+    stop.signal,
+  );
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  app.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "HalluMaze Sweeps",
+      version: settings.version,
+      description: `Scores responses by a judge or, until it is calibrated, by a heuristic. Errors are ${problemMediaType}.`,
+    },
+  });
+  return { fetch: (request, bindings) => app.fetch(request, bindings), stop: () => stop.abort() };
+}
+
+const healthRoute = createRoute({
+  method: "get",
+  path: "/healthz",
+  summary: "The process runs",
+  responses: { 200: { description: "Alive", content: { "application/json": { schema: healthView } } } },
+});
+
+const readyResponse = { description: "Each part", content: { "application/json": { schema: readyView } } };
+const readyRoute = createRoute({
+  method: "get",
+  path: "/readyz",
+  summary: "Database and queue are there",
+  responses: { 200: readyResponse, 503: readyResponse },
+});
+
+function addHealth(app: OpenAPIHono<ApiEnv>, { store, queue, onError }: ApiPorts, pingMs: number): void {
+  const check = async (ping: Promise<void>): Promise<"ok" | "failed"> => {
+    try {
+      await within(pingMs + 500, ping);
+      return "ok";
+    } catch (error) {
+      onError(error);
+      return "failed";
+    }
+  };
+  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
+  app.openapi(readyRoute, async (c) => {
+    const [database, delivery] = await Promise.all([check(store.ping(pingMs)), check(queue.ping(pingMs))]);
+    const isReady = database === "ok" && delivery === "ok";
+    const report: ReadyView = { status: isReady ? "ready" : "not-ready", checks: { database, queue: delivery } };
+    return c.json(report, isReady ? 200 : 503);
+  });
+}

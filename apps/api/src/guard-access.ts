@@ -1,0 +1,65 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
+import type { HttpBindings } from "@hono/node-server";
+import type { Context, MiddlewareHandler } from "hono";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+
+import { problemResponse } from "./problems.ts";
+
+/** What the server hands to each request; absent where a request comes in by a call instead of a socket. */
+export interface ApiEnv {
+  readonly Bindings: Partial<HttpBindings>;
+}
+
+const health = new Set(["/healthz", "/readyz"]);
+
+/**
+ * Lets reads from this machine pass, and asks for the token at every write and for everything that comes from elsewhere.
+ *
+ * A page of a foreign site that had its name led to 127.0.0.1, or a proxy on this machine, is elsewhere: the Host header and
+ * the proxies' headers tell.
+ */
+export function guardAccess(token: string): MiddlewareHandler<ApiEnv> {
+  const expected = hash(token);
+  return async (c, next) => {
+    const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+    if (isRead && isFromThisMachine(c)) return next();
+    const given = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    if (given !== undefined && timingSafeEqual(hash(given), expected)) return next();
+    return problemResponse("unauthorized", { detail: "Send the token as Authorization: Bearer …" });
+  };
+}
+
+/** Counts requests by client address, and refuses more than so many a minute; health checks are not counted. */
+export function limitRate(requestsPerMinute: number): MiddlewareHandler<ApiEnv> {
+  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: 60 });
+  return async (c, next) => {
+    if (health.has(c.req.path)) return next();
+    try {
+      await limiter.consume(addressOf(c) ?? "unknown");
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return problemResponse("rate-limited", {
+        retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)),
+      });
+    }
+    return next();
+  };
+}
+
+function addressOf(c: Context<ApiEnv>): string | undefined {
+  // Hono hands over no bindings at all where it is called without a server.
+  const bindings = c.env as ApiEnv["Bindings"] | undefined;
+  return bindings?.incoming?.socket.remoteAddress;
+}
+
+function isFromThisMachine(c: Context<ApiEnv>): boolean {
+  const address = addressOf(c);
+  if (address === undefined || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
+  if (c.req.header("forwarded") !== undefined || c.req.header("x-forwarded-for") !== undefined) return false;
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(c.req.header("host") ?? "");
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

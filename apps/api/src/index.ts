@@ -1,0 +1,3 @@
+export type { ApiPorts, ApiStore } from "./api-ports.ts";
+export { type Api, type ApiSettings, createApi } from "./create-api.ts";
+export { listen, type Listening } from "./listen.ts";

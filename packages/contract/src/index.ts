@@ -1,0 +1,26 @@
+export {
+  type AutoScoreView,
+  autoScoreView,
+  fitnessQuery,
+  type FitnessView,
+  fitnessView,
+  gateView,
+  type JudgementView,
+  judgementView,
+  type LevelName,
+  levelName,
+  maxFitnessResults,
+  maxTextLength,
+  pendingView,
+  resultCreated,
+  resultInput,
+  type ResultView,
+  resultView,
+  scenarioInput,
+  type ScenarioView,
+  scenarioView,
+  type VerdictView,
+  verdictView,
+} from "./benchmark.ts";
+export { healthView, type ReadyView, readyView } from "./health.ts";
+export { type Problem, problem, type ProblemCode, problemCode, problemMediaType } from "./problem.ts";
