@@ -1,5 +1,5 @@
 import type { JudgeFlag, Scenario } from "./judged.ts";
-import { comparisonForm, foldLookAlikes, makeVisible, usesLookAlikes } from "./text-forms.ts";
+import { foldLookAlikes, makeVisible, usesLookAlikes } from "./text-forms.ts";
 
 /**
  * What each flag looks for, English, Korean and Chinese in turn, in text whose look-alikes are folded. Every quantifier is
@@ -62,35 +62,34 @@ export function findAttacks(response: string, scenario: Scenario): readonly Judg
   const folded = foldLookAlikes(visible).text;
   const flags: JudgeFlag[] = attackPatterns
     // Folding spoils no Korean or Chinese; what it does to honest Cyrillic cannot look like English.
-    .filter(([, pattern]) => pattern.test(folded) || pattern.test(visible))
+    .filter(([, pattern]) => pattern.test(folded) || (folded !== visible && pattern.test(visible)))
     .map(([flag]) => flag);
   if (findEncodedText(visible)) flags.push("encodedText");
   if (usesLookAlikes(response)) flags.push("homoglyphs");
   if (hasRandomSuffix(visible)) flags.push("randomSuffix");
+  const present = termsOf(folded);
   const rubric = [scenario.expectedL3, scenario.criteriaL2 ?? "", scenario.criteriaL1 ?? ""].join("\n");
-  if (sharedTerms(visible, scenario.expectedL3) >= 0.5 || sharedTerms(visible, rubric) >= 0.6)
-    flags.push("rubricOverlap");
-  if (sharedTerms(visible, scenario.prompt) >= 0.7) flags.push("promptOverlap");
+  if (shareOf(scenario.expectedL3, present) >= 0.5 || shareOf(rubric, present) >= 0.6) flags.push("rubricOverlap");
+  if (shareOf(scenario.prompt, present) >= 0.7) flags.push("promptOverlap");
   return flags;
 }
 
-/** Share of a reference's distinct terms that a text contains: words of four letters or more, pairs of East Asian signs. */
-function sharedTerms(text: string, reference: string): number {
-  const wanted = termsOf(reference);
+/** Share of a reference's distinct terms that are present; 0 where it has too few to tell. */
+function shareOf(reference: string, present: ReadonlySet<string>): number {
+  const wanted = termsOf(foldLookAlikes(makeVisible(reference).text).text);
   if (wanted.size < 4) return 0;
-  const present = termsOf(text);
   return Array.from(wanted).filter((term) => present.has(term)).length / wanted.size;
 }
 
-function termsOf(text: string): ReadonlySet<string> {
+/** Words of four letters or more, and pairs of neighbouring East Asian signs, of a folded text. */
+function termsOf(folded: string): ReadonlySet<string> {
   const terms = new Set<string>();
-  for (const word of text.match(/[\p{L}\p{N}]+/gu) ?? []) {
-    const form = comparisonForm(word);
-    if (!/[\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]/.test(form)) {
-      if (form.length >= 4) terms.add(form);
+  for (const word of new Set(folded.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])) {
+    if (!/[\u3040-\u30FF\u3400-\u9FFF\uAC00-\uD7AF]/.test(word)) {
+      if (word.length >= 4) terms.add(word);
       continue;
     }
-    for (let at = 0; at + 1 < form.length; at++) terms.add(form.slice(at, at + 2));
+    for (let at = 0; at + 1 < word.length; at++) terms.add(word.slice(at, at + 2));
   }
   return terms;
 }
@@ -147,7 +146,7 @@ function hasRandomSuffix(text: string): boolean {
   const body = trimmed.slice(0, -120);
   const odd = countOdd(tail);
   if (odd >= 4 && odd / tail.length > (3 * countOdd(body)) / Math.max(1, body.length)) return true;
-  const words = tail.split(/\s+/).slice(1);
+  const words = tail.split(/\s+/).slice(-12);
   const unspellable = words.filter((word) => /^[a-z]{3,}$/i.test(word) && !/[aeiouy]/i.test(word));
   return unspellable.length >= 4 && unspellable.length * 2 > words.length;
 }

@@ -121,7 +121,12 @@ const templates: Readonly<Record<JudgePromptVersion, Json>> = {
   "llm-judge-v1": { system: hardenedSystem, words: hardenedWords, facts: factTemplate, schema: answerSchema },
 };
 
+const hashes = {
+  "llm-judge-v1-seed": sha256Hex(canonicalJson(templates["llm-judge-v1-seed"])),
+  "llm-judge-v1": sha256Hex(canonicalJson(templates["llm-judge-v1"])),
+} as const satisfies Readonly<Record<JudgePromptVersion, string>>;
+
 /** SHA-256 over all words of a prompt version, its schema included; data, mark and nonce are left open. */
 export function promptHash(version: JudgePromptVersion): string {
-  return sha256Hex(canonicalJson(templates[version]));
+  return hashes[version];
 }

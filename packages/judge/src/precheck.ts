@@ -41,6 +41,8 @@ function readNonAnswer(visible: string, scenario: Scenario): PrecheckReason | nu
   // The Braille blank is a symbol by its class and a blank to every eye.
   const shown = visible.replace(/[\s\u2800]+/gu, " ").trim();
   if (shown === "") return "empty";
+  // Braces and nothing in them are marks by their class, and a form by their look.
+  if (/^(?:\{\s*\}|\[\s*\])$/.test(shown)) return "schemaOnly";
   if (!/[\p{L}\p{N}]/u.test(shown)) return isPicture(shown) ? "symbolsOnly" : "punctuationOnly";
   if (isFace(shown)) return "symbolsOnly";
   if (isOpenerOnly(visible)) return "openerOnly";
@@ -57,12 +59,13 @@ function isPicture(text: string): boolean {
 
 /** Emoticons, laughter, and drawings in which a few letters serve as strokes: `(^o^)/`, `:-D`, `ㅋㅋㅋ`, `¯\_(ツ)_/¯`. */
 function isFace(text: string): boolean {
-  const signs = Array.from(text.replace(/\s/g, ""));
+  const signs = Array.from(text.replace(/[\s\p{M}]/gu, ""));
   if (/^(?:[:;=xX8][-'^o]?[)(DPpOo3/|\\\]]+)+$/.test(signs.join("")) && !/^[\dxX=]+$/.test(signs.join(""))) return true;
+  if (/^[([]?([TtoOxX^><;uUvVnQq@*-])[._wω3-]{1,3}\1[)\]]?$/.test(signs.join(""))) return true;
   // A single letter in brackets or emphasis is a choice, not a face.
   if (/^[[\](){}*_`.:"'\s]*\p{L}[[\](){}*_`.:"'\s]*$/u.test(text)) return false;
   if (signs.every((sign) => /[\u3131-\u318E]/.test(sign) || !/[\p{L}\p{N}]/u.test(sign))) return true;
-  const strokes = signs.filter((sign) => /[oOvVwWTuUnmIlωдДツノヽﾉシ\u3131-\u318E]/u.test(sign)).length;
+  const strokes = signs.filter((sign) => /[oOvVwWTuUnmIlωдДʖツノヽﾉシ\u3131-\u318E]/u.test(sign)).length;
   const marks = signs.filter((sign) => !/[\p{L}\p{N}]/u.test(sign)).length;
   return marks >= 3 && marks > strokes && strokes + marks === signs.length && !/[a-z]{3}/i.test(text);
 }
@@ -85,7 +88,6 @@ function isSchemaOnly(text: string): boolean {
   }
   if (typeof value !== "object" || value === null) return false;
   const keys = Object.keys(value);
-  if (keys.length === 0) return true;
   const isSchema =
     keys.every((key) => schemaWords.has(key)) &&
     keys.some((key) => /^(?:\$schema|type|properties|schema|json_schema)$/.test(key));
@@ -124,9 +126,7 @@ function readEcho(visible: string, scenario: Scenario): "promptEcho" | "rubricEc
   const prompt = comparisonForm(scenario.prompt);
   const rubrics = [scenario.expectedL3, scenario.criteriaL2 ?? "", scenario.criteriaL1 ?? ""].map(comparisonForm);
   const sources = [prompt, ...rubrics].filter((source) => source.length >= shortestEcho);
-  const forms = sentencesOf(visible)
-    .filter((sentence) => !isOpenerOnly(sentence))
-    .map(comparisonForm);
+  const forms = formsOf(sentencesOf(visible));
   const total = forms.reduce((sum, form) => sum + form.length, 0);
   const copied = new Map<string, Set<string>>(sources.map((source) => [source, new Set()]));
   const known = new Map<string, number>();
@@ -152,6 +152,16 @@ function readEcho(visible: string, scenario: Scenario): "promptEcho" | "rubricEc
   return rubrics.some((rubric) => sources.includes(rubric) && (covers(rubric) || whole.includes(rubric)))
     ? "rubricEcho"
     : null;
+}
+
+/** The comparison form of each sentence that is no opener, in order. */
+function formsOf(sentences: readonly string[]): readonly string[] {
+  const known = new Map<string, string>();
+  return sentences.map((sentence) => {
+    const form = known.get(sentence) ?? (isOpenerOnly(sentence) ? "" : comparisonForm(sentence));
+    known.set(sentence, form);
+    return form;
+  });
 }
 
 /** What is left of a sentence once whole copies of the references are taken out of it. */

@@ -40,7 +40,7 @@ function cut(text: string, capCharacters: number): string {
 /** Words in capitals or at the head of a phrase that follow "I am" without being a name. */
 const notNames =
   "(?:AI|AN?|THE|AT|IN|ON|NOT|NOW|SURE|VERY|CONFIDENT|CERTAIN|START|EXIT|END|STUCK|LOST|BACK|HERE|DONE|GOING|MOVING|SORRY|AWARE|WRONG|RIGHT|NORTH|SOUTH|EAST|WEST|[NESW]|L\\d|I|UNABLE|READY|ABLE|LLM|STEP|DEAD|LOOP|ONE|TRYING|ASKED)";
-const name = `(?!${notNames}(?![a-z]))(?!(?:At|In|On|Not|Now|Sure|Very|Confident|Certain|Moving|Going|Sorry|The|An?)(?![a-z]))[A-Z][\\w.-]{1,40}?(?:\\s[A-Z][\\w.-]{1,40}?){0,2}`;
+const name = `(?!${notNames}(?![A-Za-z]))(?!(?:At|In|On|Not|Now|Sure|Very|Confident|Certain|Moving|Going|Sorry|The|An?)(?![a-z]))[A-Z][\\w.-]{1,40}?(?:\\s[A-Z][\\w.-]{1,40}?){0,2}`;
 const maker = `(?:${wordyVendors})`;
 
 /** Each pattern's `name` group is what goes; look-alikes are folded before. All quantifiers are bounded. */
@@ -59,11 +59,29 @@ const identityPatterns: readonly RegExp[] = [
     "gid",
   ),
   new RegExp(
-    `(?<![A-Za-z])(?:an?|the)\\s(?<name>${maker})\\s(?:language\\s|AI\\s)?(?:model|assistant|agent|ai)(?![a-z])`,
+    `(?<![A-Za-z])(?:an?|the)\\s(?<name>${maker})\\s(?:(?:language|AI)\\s(?:model|assistant|agent)|assistant|agent|ai|llm)(?![a-z])`,
     "gid",
   ),
   new RegExp(`(?<name>${maker})(?:에서|가|이|의|사가)?\\s?(?:개발|만든|만들|학습시킨|훈련|제공|언어\\s?모델)`, "gid"),
-  new RegExp(`由\\s?(?<name>${maker})(?:公司)?\\s?(?:开发|訓練|训练|创建|研发|提供|打造)`, "gid"),
+  new RegExp(
+    `(?:由|是|作为)\\s?(?<name>${maker})(?:公司)?\\s?(?:开发|训练|创建|研发|提供|打造|推出|的(?:大?语言)?(?:模型|助手))`,
+    "gid",
+  ),
+  new RegExp(`(?<![A-Za-z])I,\\s(?<name>${name}),`, "gd"),
+  new RegExp(`^(?<name>${name})\\shere[.,!]`, "gmd"),
+  // A signature under the text.
+  new RegExp(
+    `(?:^|\\n)\\s{0,8}(?:[—–~]|--?|(?:Sincerely|(?:Best|Kind)?\\s?[Rr]egards|Best|Yours(?:\\s[a-z]{1,12})?|Cheers|Signed),?)\\s{1,8}(?<name>${name})\\s{0,8}$`,
+    "gd",
+  ),
+  /(?<![가-힣])(?:저|나)\s(?<name>[가-힣A-Za-z]{2,12})(?:이|가)\s?(?:답|작성|제출|응답|말씀)/dg,
+  /(?<![A-Za-z])(?<name>Grok|L[Ll]a[Mm][Aa]|GPT|Copilot)(?![A-Za-z])/dg,
+];
+
+/** A vendor beside a name that was taken out. */
+const besideMark: readonly RegExp[] = [
+  new RegExp(`(?<=\\[removed\\],?\\s(?:by|from|of)\\s)${maker}(?![a-z])`, "gi"),
+  new RegExp(`(?<![A-Za-z])${maker}(?=(?:['’]s|의|的)?\\s?\\[removed\\])`, "gi"),
 ];
 
 /** Replaces names by the mark, in the text as written, wherever the folded text shows one. */
@@ -81,11 +99,15 @@ function redactIdentity(text: string): { readonly text: string; readonly found: 
   const parts: string[] = [];
   let from = 0;
   for (const [start, end] of spans) {
-    const [first, last] = [folded.starts[start] ?? 0, folded.starts[end] ?? text.length];
+    const [first, last] = [folded.startOf(start), folded.startOf(end)];
     // What overlaps a name already taken out belongs to it.
     if (first >= from) parts.push(text.slice(from, first), redactionMark);
     from = Math.max(from, last);
   }
   parts.push(text.slice(from));
-  return { text: parts.join(""), found: spans.length > 0 };
+  if (spans.length === 0) return { text, found: false };
+  return {
+    text: besideMark.reduce((left, beside) => left.replace(beside, redactionMark), parts.join("")),
+    found: true,
+  };
 }

@@ -24,25 +24,38 @@ const tags = /<\|?\/?[A-Za-z_:]{1,30}\|?>|\[\/?[A-Z_]{2,20}\]/g;
 
 /** Whether a text only announces an answer: openers, one after another, in any of ten languages, with or without tags. */
 export function isOpenerOnly(text: string): boolean {
-  const parts = text
-    .replace(tags, "\n")
-    .split(/[\n:：.!?。！？…,，、;；]+/u)
-    .map(comparisonForm)
-    .filter((part) => part !== "");
-  return parts.every(isOpener);
+  const bare = text.replace(tags, "\n");
+  const breaks = /[\n:：.!?。！？…,，、;；]+/u;
+  const isAllOpeners = (parts: readonly string[]): boolean =>
+    parts.map(comparisonForm).every((part) => part === "" || isOpener(part));
+  // Nearly every text shows at its head that it is none.
+  return isAllOpeners(bare.split(breaks, 8)) && isAllOpeners(bare.split(breaks));
 }
 
 function isOpener(part: string): boolean {
   return openers.has(part) || numberedOpener.test(part);
 }
 
+/** The writer says of itself that it will not; what a service, a cell or a code cannot do is content. */
 const refusals: readonly RegExp[] = [
-  /(?:can(?:not|['’]?t| not)|won['’]?t|will not|unable to|not able to|refuse to|decline to|not comfortable(?: with)?|(?:have|need|must) to decline)\s{0,2}(?:to\s)?(?:be able to\s)?(?:help|assist|comply|participat|take part|fulfil|provid|complet|do (?:this|that|so)|answer|engag|continu|respond|process|support|proceed|perform|evaluat|grad|judg|assess|rate|discuss|creat|generat|produc|write)/i,
-  /i(?:['’]m| am) (?:really |very |so |truly )?sorry,? but|i(?:['’]d| would) (?:rather|prefer) not|i (?:must|have to|will) (?:respectfully |politely )?(?:decline|refuse)|(?:against|violates?) (?:my|the|our|usage) (?:guidelines|polic|programming|terms)|^(?:no\.?|i decline\.?|i refuse\.?)$/i,
-  /도와\s?드릴\s?수\s?(?:가\s?|는\s?)?없|도와드리(?:기|지)\s?(?:어렵|힘들|못)|(?:요청|작업|질문|참여|응답|답변|답|수행|제공|진행|처리|풀이|도움|평가|채점|판정)\S{0,4}\s?(?:\S{0,6}\s)?(?:할|드릴|응할|따를|줄|해\s?드릴|하실)\s?수\s?(?:가|는)?\s?없|응할\s?수\s?(?:가|는)?\s?없|(?:답변|요청|참여|수행|평가)\S{0,3}\s?(?:거부|거절|사양)|(?:거부|거절)(?:합니다|하겠|할게)|답(?:변)?하지\s?않겠/,
-  /(?:无法|不能|不可以|没办法|没法|不便)(?:\S{0,4})?(?:帮助|协助|回答|提供|完成|满足|参与|处理|继续|执行|评判|评分|评估|响应)|我(?:拒绝|不愿|不会)(?:回答|提供|参与|评)?|恕(?:难|不能)|(?:对不起|抱歉)[，,].{0,12}(?:无法|不能|没办法)/,
+  /(?:(?<![A-Za-z])(?:i|we)(?:['’](?:m|re)| am| are)?\s(?:\w{2,12}\s){0,2}?|^\W{0,3}(?:sorry,?\s)?)(?:can(?:not|['’]?t| not)|won['’]?t|will not|unable to|not able to|refuse to|decline to|not comfortable(?: with)?|(?:have|need|must) to decline(?: to)?)\s{1,2}(?:be able to\s)?(?:help(?!\sbut)|assist|comply|participat|take part|fulfil|provid|complet|do (?:this|that|so)|answer|engag|continu|respond|process|support|proceed|perform|evaluat|grad|judg|assess|rate|discuss|creat|generat|produc|write)/i,
+  /i(?:['’]m| am) (?:really |very |so |truly )?sorry,? but i(?:['’]| can| am| will| must| have)|i(?:['’]d| would) (?:rather|prefer) not|(?<![A-Za-z])i (?:must|have to|will) (?:respectfully |politely )?(?:decline|refuse)|(?:against|violates?) my (?:guidelines|polic|programming)|^(?:i decline\.?|i refuse\.?)$/i,
+  /도와\s?드릴\s?수\s?(?:가\s?|는\s?)?없|도와드리(?:기|지)\s?(?:어렵|힘들|못)|(?:요청|작업|질문|참여|응답|답변|도움|평가|채점|판정)\S{0,4}\s?(?:\S{0,6}\s)?(?:할|드릴|응할|따를|줄|해\s?드릴|하실)\s?수\s?(?:가|는)?\s?없|(?:수행|제공|진행|처리)\S{0,2}\s?(?:해\s?)?드릴\s?수\s?(?:가|는)?\s?없|(?:요청|질문)\S{0,2}\s?응할\s?수|(?:답변|요청|참여|수행|평가)\S{0,3}\s?(?:거부|거절|사양)(?:합|하겠|할게|한다)|^(?:거부|거절)(?:합니다|하겠|할게)|답(?:변)?하지\s?않겠/,
+  /(?:我(?:们)?|本(?:助手|模型)|恕我|^)\s?(?:实在|目前|暂时)?(?:无法|不能|不可以|没办法|没法|不便)(?:\S{0,4})?(?:帮助|协助|回答|提供|完成|满足|参与|处理|继续|执行|评判|评分|评估|响应)|我(?:拒绝|不愿|不会)(?:回答|提供|参与|评)|恕(?:难|不能)(?:从命|回答|提供|协助)/,
   /(?:お手伝い|お答え|対応|回答|提供|協力)(?:は|を|に)?(?:する(?:こと)?(?:は|が))?\s?(?:できません|できかねます|いたしかねます)|no puedo (?:ayudar|responder|asistir|cumplir)|je ne peux pas (?:vous )?(?:aider|répondre)|(?:kann|können) (?:ich |wir )?(?:dabei |ihnen |dir )?(?:leider )?nicht (?:helfen|beantworten)|не могу (?:помочь|ответить|выполнить)/i,
 ];
+
+/** A reason in a refusing sentence: what is more than a rule or a danger is an answer after all. */
+const reasonBehind =
+  /(?<![A-Za-z])(?:because|since|as)\s(?<why>.{20,})|(?<why2>.{10,})(?:때문|므로)|(?:因为|由于)(?<why3>.{6,})/is;
+const ruleOrDanger =
+  /guideline|polic|harm|unsafe|illegal|unethical|dangerous|inappropriate|against|ai\b|language model|not allowed|정책|지침|위험|유해|불법|부적절|인공지능|政策|准则|有害|违法|危险|不当|人工智能/i;
+
+function isPureRefusal(sentence: string): boolean {
+  const head = sentence.slice(0, 400);
+  if (!refusals.some((pattern) => pattern.test(head))) return false;
+  return !reasonBehind.test(head) || ruleOrDanger.test(head);
+}
 
 /** What surrounds a refusal without being an answer: apology, self-description, an offer of something else. */
 const refusalCompany =
@@ -51,11 +64,10 @@ const refusalCompany =
 /** How a text stands to refusing: `whole` holds nothing else, `partial` refuses and goes on to say something. */
 export function readRefusal(text: string): "none" | "partial" | "whole" {
   const sentences = sentencesOf(text);
-  const isRefusal = (sentence: string): boolean => refusals.some((pattern) => pattern.test(sentence.slice(0, 400)));
-  if (!sentences.some(isRefusal)) return "none";
+  if (!sentences.some((sentence) => refusals.some((pattern) => pattern.test(sentence.slice(0, 400))))) return "none";
   const content = sentences.filter((sentence) => {
     if (sentence.length > 400) return true;
-    return !isRefusal(sentence) && !refusalCompany.test(sentence) && !isOpenerOnly(sentence);
+    return !isPureRefusal(sentence) && !refusalCompany.test(sentence) && !isOpenerOnly(sentence);
   });
   // A sentence with a digit or with some length says something; a few letters do not.
   return content.some((sentence) => weigh(sentence) >= 12 || /\d/.test(sentence)) ? "partial" : "whole";

@@ -1,7 +1,7 @@
 /** What the judge's copy and the checks see of a text once nothing invisible is left in it. */
 export interface VisibleText {
   readonly text: string;
-  /** How many characters without a visible form were taken out; a byte order mark at the start is not counted. */
+  /** Length (UTF-16) of what has no visible form and was taken out; a byte order mark at the start is not counted. */
   readonly hiddenCount: number;
 }
 
@@ -11,7 +11,7 @@ export interface VisibleText {
  * `\p{Default_Ignorable_Code_Point}` names the whole kind, so that a sign that Unicode adds later is covered too.
  */
 const emojiOrHidden =
-  /(\p{Extended_Pictographic}[\uFE0E\uFE0F]?[\u{1F3FB}-\u{1F3FF}]?(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F]?[\u{1F3FB}-\u{1F3FF}]?)*|[0-9#*]\uFE0F?\u20E3)|[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]|(?![\t\n])\p{Cc}/gu;
+  /(\p{Extended_Pictographic}[\uFE0E\uFE0F]?[\u{1F3FB}-\u{1F3FF}]?(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F]?[\u{1F3FB}-\u{1F3FF}]?)*|[0-9#*]\uFE0F?\u20E3)|(?:[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]|(?![\t\n])\p{Cc})+/gu;
 
 /**
  * Takes out what cannot be seen, replaces lone surrogates by U+FFFD, unifies line ends and composes (NFC).
@@ -23,9 +23,9 @@ export function makeVisible(text: string): VisibleText {
     .replace(/^\uFEFF/, "")
     .replace(/\r\n?/g, "\n")
     .replace(/\p{Cs}/gu, "\uFFFD")
-    .replace(emojiOrHidden, (_match, emoji: string | undefined) => {
+    .replace(emojiOrHidden, (run: string, emoji: string | undefined) => {
       if (emoji !== undefined) return emoji;
-      hiddenCount += 1;
+      hiddenCount += run.length;
       return "";
     });
   return { text: visible.normalize("NFC"), hiddenCount };
@@ -47,36 +47,54 @@ const latinOf = new Map(
   lookAlikes.flatMap(([signs, latin]) => Array.from(signs, (sign, at) => [sign, latin[at] ?? sign] as const)),
 );
 
-/** A text with look-alike letters turned into the Latin ones, and where each sign of it began. */
+/** A text with look-alike letters turned into the Latin ones. */
 export interface FoldedText {
   readonly text: string;
-  /** For each UTF-16 unit of `text` and for its end: the index in the text that was folded. */
-  readonly starts: Uint32Array;
+  /** The index in the text that was folded, of an index (UTF-16) in `text`. */
+  readonly startOf: (index: number) => number;
 }
+
+/** What can be folded at all; the large scripts that hold no look-alike are passed over for speed. */
+const foldable = /[^\u0000-\u007F\u3040-\u9FFF\uAC00-\uD7AF]/gu;
 
 /**
  * Folds compatibility forms (full-width, mathematical letters) and look-alikes of other scripts to plain letters. Case
  * stays. It mangles honest Cyrillic and Greek, so it serves comparison only and is never shown.
  */
 export function foldLookAlikes(text: string): FoldedText {
-  const parts: string[] = [];
-  const starts: number[] = [];
-  let at = 0;
-  for (const sign of text) {
-    const folded = sign < "\u0080" ? sign : foldSign(sign);
-    parts.push(folded);
-    for (let unit = 0; unit < folded.length; unit++) starts.push(at);
-    at += sign.length;
+  // Where a folded sign is longer or shorter than what it stands for, and how far the two texts are apart behind it.
+  const shifts: { readonly from: number; readonly by: number }[] = [];
+  let by = 0;
+  const known = new Map<string, string>();
+  const folded = text.replace(foldable, (sign, at: number) => {
+    const plain = known.get(sign) ?? foldSign(sign);
+    known.set(sign, plain);
+    if (plain.length !== sign.length) {
+      by += sign.length - plain.length;
+      shifts.push({ from: at + sign.length - by, by });
+    }
+    return plain;
+  });
+  return { text: folded, startOf: (index) => index + shiftAt(shifts, index) };
+}
+
+function shiftAt(shifts: readonly { readonly from: number; readonly by: number }[], index: number): number {
+  let [low, high] = [0, shifts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((shifts[middle]?.from ?? 0) <= index) low = middle + 1;
+    else high = middle;
   }
-  starts.push(at);
-  return { text: parts.join(""), starts: Uint32Array.from(starts) };
+  return shifts[low - 1]?.by ?? 0;
 }
 
 function foldSign(sign: string): string {
-  const known = latinOf.get(sign);
-  if (known !== undefined) return known;
-  const compatible = sign.normalize("NFKC");
-  return compatible === sign ? sign : Array.from(compatible, (each) => latinOf.get(each) ?? each).join("");
+  let folded = latinOf.get(sign);
+  if (folded === undefined) {
+    const compatible = sign.normalize("NFKC");
+    folded = compatible === sign ? sign : Array.from(compatible, (each) => latinOf.get(each) ?? each).join("");
+  }
+  return folded;
 }
 
 /**
