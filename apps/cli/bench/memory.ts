@@ -78,7 +78,7 @@ try {
     loadAverage: loadavg(),
     replies: sizes,
     worker: { ...rssAt(samples), peakMb, ...slopeOf(samples) },
-    redisMb: { before: redisBefore, submitted: redisFull, after: redisAfter },
+    redisMb: { before: redisBefore, submitted: redisFull, after: redisAfter, largestKeysKb: await largestKeys(client) },
     export: await watchExport(stage),
   };
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
@@ -165,4 +165,13 @@ async function watchExport({ folder, start }: Stage) {
 async function usedRedisMb(redisClient: Redis): Promise<number> {
   const info = await redisClient.info("memory");
   return Math.round((Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / 2 ** 20) * 100) / 100;
+}
+
+/** The five keys that take most, in KB: what stays behind, and whether it grows with the trials. */
+async function largestKeys(redisClient: Redis): Promise<Readonly<Record<string, number>>> {
+  const sizes: (readonly [key: string, kb: number])[] = [];
+  for await (const keys of redisClient.scanStream({ count: 500 }) as AsyncIterable<readonly string[]>) {
+    for (const key of keys) sizes.push([key, Math.round(Number(await redisClient.memory("USAGE", key)) / 102.4) / 10]);
+  }
+  return Object.fromEntries(sizes.toSorted(([, a], [, b]) => b - a).slice(0, 5));
 }
