@@ -5,12 +5,12 @@ import { closest } from "fastest-levenshtein";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addJudgeCommand } from "./commands/judge.ts";
-import { addMazeCommand } from "./commands/maze.ts";
+import { addMazeCommand, addScoreCommand } from "./commands/maze-and-score.ts";
 import { addMockProvidersCommand } from "./commands/mock-providers.ts";
 import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
 import { addRescoreCommand, addResumeCommand, addRetryCommand } from "./commands/retry.ts";
 import { addRunCommand } from "./commands/run.ts";
-import { addScoreCommand } from "./commands/score.ts";
+import { addServeCommand } from "./commands/serve.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSubmitCommand } from "./commands/submit.ts";
 import { addWorkerCommand } from "./commands/worker.ts";
@@ -30,6 +30,7 @@ const addCommands: readonly AddCommand[] = [
   addPlanCommand,
   addSubmitCommand,
   addWorkerCommand,
+  addServeCommand,
   addStatusCommand,
   addRetryCommand,
   addResumeCommand,

@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { createApi, listen } from "@hallumaze/api";
+import { promptHash, rubricVersion } from "@hallumaze/judge";
+import type { ServiceJudge } from "@hallumaze/judging";
+import { judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
+import { judgesOf, PROVIDERS } from "@hallumaze/sweep";
+
+import { type Console, exitCodes } from "../console.ts";
+import { programVersion } from "../env.ts";
+import { UsageError } from "../errors.ts";
+import { integerBetween, requireKeys } from "../inputs.ts";
+import type { AddCommand } from "../program.ts";
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly judge?: string;
+  readonly shadow?: boolean;
+  readonly deadlineSeconds: number;
+  readonly concurrency: number;
+  readonly drainSeconds: number;
+  readonly json?: boolean;
+}
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/** `serve`: the HTTP API of judging with a judge worker, until it is told to stop; then it drains. */
+export const addServeCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("serve")
+    .description("serve the HTTP API of judging, with its judge's worker, until SIGTERM or Ctrl-C")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--port <n>", "port; 0 takes a free one", integerBetween(0, 65_535), 4020)
+    .option("--judge <provider/model>", "the judge; without one the heuristic scores")
+    .option("--shadow", "while the gate is closed, have the judge run beside the heuristic")
+    .option("--deadline-seconds <n>", "how long a call waits for its verdict", integerBetween(1, 600), 30)
+    .option("--concurrency <n>", "judgements at once", integerBetween(1, 1000), 8)
+    .option("--drain-seconds <n>", "how long what is under way may take after the signal", integerBetween(0, 3600), 60)
+    .option("--json", "print address and token as JSON")
+    .addHelpText(
+      "after",
+      "\nThe token is HALLUMAZE_API_TOKEN, or drawn anew and printed.\n\nExample:\n  $ hallumaze serve --judge sim/judge --port 4020\n",
+    );
+  register(command, async (options: ServeOptions) => {
+    const judge = options.judge === undefined ? null : serviceJudge(console, options.judge);
+    if (options.shadow && judge === null) throw new UsageError("--shadow needs a judge: --judge provider/model.");
+    const given = console.variables["HALLUMAZE_API_TOKEN"] || null;
+    const token = given === null ? randomBytes(24).toString("base64url") : checkToken(given);
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const api = createApi(
+      {
+        store: house.store,
+        queue: house.queue,
+        now: console.now,
+        sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+        onError: (error) => console.logger().error({ err: error }, "request failed"),
+      },
+      {
+        token,
+        judge,
+        version: programVersion,
+        shadow: options.shadow === true,
+        deadlineMs: options.deadlineSeconds * 1000,
+      },
+    );
+    const server = await listen(api, options);
+    const worker =
+      judge === null
+        ? null
+        : startJudgeWorker({
+            store: house.store,
+            queue: house.queue,
+            provider: house.judgeProvider,
+            limiter: house.limiter,
+            rehearsal: false,
+            logger: console.logger(),
+            concurrency: options.concurrency,
+          });
+    try {
+      // A token of the environment is known to whoever set it, and stays out of logs.
+      const shown = given === null ? token : null;
+      if (options.json) console.out(JSON.stringify({ url: server.url, token: shown }));
+      else console.out(`${server.url}\ntoken: ${shown ?? "that of HALLUMAZE_API_TOKEN"}`);
+      if (!loopback.test(options.host)) {
+        console.err("warning: plain HTTP shows the token to the network; put a proxy with TLS in front");
+      }
+      console.err(`serve: judge ${options.judge ?? "none"}, ${house.queueName}, ${house.databaseName}`);
+      await Promise.race([interrupted(console.interrupt), ...(worker === null ? [] : [worker.broken])]);
+    } finally {
+      await server.close(options.drainSeconds * 1000);
+      await worker?.drain(options.drainSeconds * 1000);
+    }
+    console.err("serve: drained");
+    return exitCodes.ok;
+  });
+};
+
+/** The judge that a name stands for; its key has to be there before anything is asked. */
+function serviceJudge(console: Console, name: string): ServiceJudge {
+  const [judge] = judgesOf({ judge: { models: [name], share: 1, consensusBelow: 0.6, repeats: 1 } });
+  if (judge === undefined || judge.model === "" || !PROVIDERS.some((known) => known === judge.provider)) {
+    throw new UsageError(`"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}.`);
+  }
+  const model = judgeModel(judge, console.now());
+  requireKeys(console, { models: [model] });
+  const promptVersion = "llm-judge-v1";
+  const identity = {
+    judgeModel: `${model.provider}/${model.model}`,
+    promptVersion,
+    promptHash: promptHash(promptVersion),
+    rubricVersion,
+  };
+  return { model, lane: judge.lane, promptVersion, identity };
+}
+
+function checkToken(token: string): string {
+  if (/^[\x21-\x7e]{16,200}$/.test(token)) return token;
+  throw new UsageError("HALLUMAZE_API_TOKEN: must be 16 to 200 printable ASCII characters without spaces.");
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
