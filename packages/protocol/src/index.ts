@@ -1,7 +1,7 @@
 export { buildHint, type Hint, type HintFacts, type HintRequest, hintVersion } from "./ariadne-hints.ts";
 export { estimateTokens, expectedLogTokens } from "./estimate-tokens.ts";
 export { buildPrompt, type Prompt, type PromptRequest, promptVersion } from "./prompt.ts";
-export { type ReadOptions, readerVersion, readReply } from "./read-reply.ts";
+export { isEmptyReply, type ReadOptions, readerVersion, readReply } from "./read-reply.ts";
 export type {
   Attempt,
   AttemptFlag,
