@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { problem, readyView, resultView } from "@hallumaze/contract";
 import type { ChatRequest, ChatResult } from "@hallumaze/engine";
+import { HalluMazeError } from "@hallumaze/foundation";
 import { simJudge } from "@hallumaze/judge";
 import { type House, openHouse, openLogger, parseEnvironment, startJudgeWorker, workerTimes } from "@hallumaze/runtime";
 import { createDatabase, createFaultProxy, type FaultProxy } from "@hallumaze/testkit";
@@ -32,21 +33,10 @@ const openRealStage: OpenStage = async (settings = {}) => {
   const door = createDoor();
   let calls = 0;
   let play: JudgePlay = "answer";
-  const worker = startJudgeWorker({
-    store: house.store,
-    queue: house.queue,
-    limiter: house.limiter,
-    logger,
-    concurrency: 4,
-    rehearsal: false,
-    times: { ...workerTimes, discoverEveryMs: 50, reconcileEveryMs: 200, callTimeoutMs: 20_000 },
-    provider: {
-      complete: async (request) => {
-        calls += 1;
-        await door.passed();
-        return answerOf(request, play);
-      },
-    },
+  const worker = startWorker(house, async (request) => {
+    calls += 1;
+    await door.passed();
+    return answerOf(request, play);
   });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -133,6 +123,29 @@ describe("without its database", { timeout: 60_000 }, () => {
   });
 });
 
+describe("without its queue", { timeout: 60_000 }, () => {
+  it("answers 503 where the delivery fails, and the judgement is made all the same once a worker is there", async () => {
+    const { url, drop } = await createDatabase();
+    const house = await openHouse(parseEnvironment({ DATABASE_URL: url }), logger, {});
+    const ends = [() => house[Symbol.asyncDispose](), drop];
+    onTestFinished(async () => {
+      for (const end of ends) await end();
+    });
+    await house.store.addCalibration(openingCalibration());
+    const away = async (): Promise<never> => {
+      throw new HalluMazeError("queue-unreachable", "the queue is away", { retry: true });
+    };
+    const call = createCaller({ store: house.store, queue: { ping: house.queue.ping, enqueue: away } });
+    const id = await addKeywords({ call });
+    await expectBody(await call("POST", `/api/benchmark/auto-score/${id}`), 503, problem);
+    const worker = startWorker(house, async (request) => answerOf(request, "answer"));
+    ends.unshift(() => worker.drain(2000));
+    await expect
+      .poll(async () => (await call("GET", `/api/benchmark/results/${id}`)).json(), { timeout: 20_000 })
+      .toMatchObject({ open_requests: 0, default_verdict: { level: "L1", scored_by: "LLM-JUDGE-v1" } });
+  });
+});
+
 describe("on a port", () => {
   it("answers over HTTP, refuses a large body that names no length, and ends waiting calls with the poll address", async () => {
     const { url, drop } = await createDatabase();
@@ -169,6 +182,19 @@ describe("on a port", () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow("fetch failed");
   });
 });
+
+function startWorker(house: House, complete: (request: ChatRequest) => Promise<ChatResult>) {
+  return startJudgeWorker({
+    store: house.store,
+    queue: house.queue,
+    limiter: house.limiter,
+    logger,
+    concurrency: 4,
+    rehearsal: false,
+    times: { ...workerTimes, discoverEveryMs: 50, reconcileEveryMs: 200, callTimeoutMs: 20_000 },
+    provider: { complete },
+  });
+}
 
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal });

@@ -130,6 +130,16 @@ describe("what fails", () => {
     expect(seen).toHaveLength(1);
   });
 
+  it("answers 503 and takes nothing on where the queue does not answer", async () => {
+    const stage = await openMemoryStage();
+    await stage.addCalibration();
+    const id = await addKeywords(stage);
+    stage.loseQueue();
+    await expectBody(await stage.call("POST", `/api/benchmark/auto-score/${id}`), 503, problem);
+    const kept = await expectBody(await stage.call("GET", `/api/benchmark/results/${id}`), 200, resultView);
+    expect(kept).toMatchObject({ open_requests: 0, judgements: [] });
+  });
+
   it("is alive and not ready", async () => {
     const { call } = failing(new Error("away"));
     expect((await call("GET", "/healthz")).status).toBe(200);

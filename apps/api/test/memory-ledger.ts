@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { Enqueue } from "@hallumaze/engine";
+import { HalluMazeError } from "@hallumaze/foundation";
 import {
   type CalibrationRecord,
   heuristicJudgement,
@@ -28,7 +29,9 @@ interface Request extends JudgeRequestRow {
 }
 
 /** A stage over a ledger and a queue in memory: the judge says L1 of everything. */
-export const openMemoryStage: OpenStage = async (settings = {}) => {
+export async function openMemoryStage(
+  settings: Parameters<OpenStage>[0] = {},
+): Promise<ApiStage & { readonly loseQueue: () => void }> {
   const scenarios = new Map<string, NonNullable<JudgedResult["scenario"]>>();
   const results = new Map<string, JudgedResult>();
   const requests = new Map<string, Request>();
@@ -36,6 +39,7 @@ export const openMemoryStage: OpenStage = async (settings = {}) => {
   const door = createDoor();
   let calls = 0;
   let play: JudgePlay = "answer";
+  let isQueueThere = true;
 
   const keep = (judgement: JudgementRecord): void => {
     const result = results.get(judgement.resultId);
@@ -117,7 +121,9 @@ export const openMemoryStage: OpenStage = async (settings = {}) => {
     return resultId;
   };
   const queue: ApiPorts["queue"] = {
-    ping: async () => undefined,
+    ping: async () => {
+      if (!isQueueThere) throw new HalluMazeError("queue-unreachable", "the queue is away", { retry: true });
+    },
     enqueue: async (_lane: string, items: readonly Enqueue[]) => {
       const ids = new Set(items.map(({ trialId }) => trialId));
       for (const request of requests.values()) if (ids.has(request.requestId)) void judge(request);
@@ -138,11 +144,14 @@ export const openMemoryStage: OpenStage = async (settings = {}) => {
       calibrations.push({ ...openingCalibration(change), createdAtMs: Date.now() });
     },
     addBareResult: async () => addResult({ scenario: null, response: null, submitter: null }),
-  } satisfies ApiStage;
-};
+    loseQueue: () => {
+      isQueueThere = false;
+    },
+  };
+}
 
 function verdictOf({ plan }: JudgeRequestRow, like: JudgementRecord): JudgementRecord {
-  const { identity } = { identity: openingCalibration() };
+  const identity = openingCalibration();
   return {
     ...like,
     scoredBy: "LLM-JUDGE-v1",
