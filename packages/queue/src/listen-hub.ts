@@ -2,6 +2,8 @@ import { EventEmitter } from "node:events";
 
 import type { Client } from "pg";
 
+import { notAtOnce } from "./not-at-once.ts";
+
 /** The rows of a query. */
 interface Rows {
   // The driver's own type: what a row holds is the reader's to say.
@@ -85,7 +87,7 @@ async function openShared(client: Client, onLost: () => void): Promise<SharedCon
   const query = (text: string, params?: readonly unknown[]): Promise<Rows> => {
     const answer = last.then(() => client.query(text, params === undefined ? [] : [...params]));
     last = answer.catch(() => undefined);
-    return answer;
+    return notAtOnce(answer);
   };
   const heartbeat = setInterval(() => {
     query("SELECT 1").catch((error: unknown) => lose(error instanceof Error ? error : new Error("heartbeat failed")));

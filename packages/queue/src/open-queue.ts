@@ -66,6 +66,8 @@ function createPort(
 ): QueuePort {
   const queues = new Map<string, LaneQueue>();
   const consumers = new Set<Consumer>();
+  /** Consumers whose workers connect at this moment. */
+  const starting = new Set<Promise<unknown>>();
   let closing: Promise<void> | null = null;
 
   const queueOf = (lane: string): LaneQueue => {
@@ -92,7 +94,14 @@ function createPort(
       }
       const queue = queueOf(lane);
       const queueName = nameQueue(lane);
-      const inner = await startConsumer({ backEnd, queueName, queue, concurrency, handle, settings, report });
+      const start = startConsumer({ backEnd, queueName, queue, concurrency, handle, settings, report });
+      starting.add(start);
+      const inner = await start.finally(() => starting.delete(start));
+      if (closing !== null) {
+        // A worker that came up while the queue closed would outlive its connections.
+        await inner.close(0);
+        throw new QueueError("queue-closed", "The queue was closed.");
+      }
       const consumer: Consumer = {
         close: async (deadlineMs) => {
           await inner.close(deadlineMs);
@@ -108,7 +117,7 @@ function createPort(
       await withinDeadline(backEnd.ping(), timeoutMs, backEnd.url);
     },
     close: () => {
-      closing ??= closePort(backEnd, [...consumers], [...queues.values()], settings);
+      closing ??= closePort(backEnd, { consumers, starting, queues: [...queues.values()] }, settings);
       return closing;
     },
   };
@@ -134,14 +143,18 @@ function toJob(item: Enqueue): Parameters<LaneQueue["addBulk"]>[0][number] {
 
 async function closePort(
   backEnd: BackEnd,
-  consumers: readonly Consumer[],
-  queues: readonly LaneQueue[],
+  open: {
+    readonly consumers: ReadonlySet<Consumer>;
+    readonly starting: ReadonlySet<Promise<unknown>>;
+    readonly queues: readonly LaneQueue[];
+  },
   settings: QueueSettings,
 ): Promise<void> {
-  await Promise.all(consumers.map((consumer) => consumer.close(0)));
+  await Promise.allSettled(open.starting);
+  await Promise.all([...open.consumers].map((consumer) => consumer.close(0)));
   // A server that is away must not hold up the end of the process.
   const close = async (): Promise<void> => {
-    await Promise.all(queues.map((queue) => queue.close()));
+    await Promise.all(open.queues.map((queue) => queue.close()));
     await backEnd.close();
   };
   await withinDeadline(close(), settings.closeGraceMs, backEnd.url).catch(() => undefined);

@@ -4,6 +4,7 @@ import pg from "pg";
 import { type BackEnd, type BackEndContext, eventStreamOptions, narrowWorker, workerOptions } from "./back-end.ts";
 import { toQueueError, withinDeadline } from "./errors.ts";
 import { createListenHub } from "./listen-hub.ts";
+import { notAtOnce } from "./not-at-once.ts";
 import { throwBackoffMs } from "./settings.ts";
 
 const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend);
@@ -76,8 +77,9 @@ async function migrate(pool: pg.Pool): Promise<void> {
  */
 function sharedPool(pool: pg.Pool, connect: PgPool["connect"]): PgPool {
   const shared: PgPool = {
-    query: pool.query.bind(pool),
-    connect,
+    query: ((text: string, params?: readonly unknown[]) =>
+      notAtOnce(pool.query(text, params === undefined ? [] : [...params]))) as PgPool["query"],
+    connect: () => notAtOnce(connect()),
     // Ours to close, and its errors are reported once, not once a lane.
     end: async () => undefined,
     on: () => shared,

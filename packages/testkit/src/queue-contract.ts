@@ -288,6 +288,25 @@ function describeEdges(guarantee: Guarantee): void {
     expect(await on.queue.depth(on.lane)).toEqual(empty);
   });
 
+  guarantee(
+    "a port that closes while a consumer starts leaves no worker behind, and the process goes on",
+    async (on) => {
+      const port = await on.openPort();
+      const started = port
+        .consume(on.lane, 1, async () => done)
+        .then(
+          () => "started",
+          (error: unknown) => (error as { readonly code?: string }).code,
+        );
+      await port.close();
+      expect(await started).toBe("queue-closed");
+      // A worker left on closed connections would ask again and again without a pause: no timer would fire any more.
+      for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => void setTimeout(resolve, 10));
+      await on.queue.enqueue(on.lane, [trial("a")]);
+      await on.depthBecomes({ waiting: 1, active: 0, delayed: 0 });
+    },
+  );
+
   guarantee("a closed port refuses work, and closing twice is closing once", async (on) => {
     await on.queue.ping(1_000);
     await Promise.all([on.queue.close(), on.queue.close()]);
