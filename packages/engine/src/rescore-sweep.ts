@@ -1,5 +1,3 @@
-import { givesShadow, parseStoredSpec } from "@hallumaze/sweep";
-
 import type { ScoredTrial, StorePort, SweepRecord } from "./ports/store.ts";
 import { scoreConversation } from "./score-reply.ts";
 
@@ -19,7 +17,6 @@ export async function rescoreSweep(
   sweep: SweepRecord,
   signal: AbortSignal,
 ): Promise<RescoreReport> {
-  const shadow = givesShadow(parseStoredSpec(sweep.specJson));
   let rescored = 0;
   let failed = 0;
   let firstMessage: string | null = null;
@@ -28,7 +25,7 @@ export async function rescoreSweep(
     const saved: { readonly trialId: string; readonly scored: ScoredTrial }[] = [];
     for (const reply of page) {
       try {
-        saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies, { shadow }) });
+        saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies, reply) });
       } catch (error) {
         failed += 1;
         firstMessage ??= `${reply.trialId}: ${error instanceof Error ? error.message : String(error)}`;

@@ -180,7 +180,7 @@ function judgeFailure(ports: TrialPorts, claim: Claim, failure: RecordedFailure)
 
 function scoredEnd({ claim, replies, setting }: Conversation): TrialEnd {
   try {
-    return { kind: "done", scored: scoreConversation(claim.plan, replies, setting) };
+    return { kind: "done", scored: scoreConversation(claim.plan, replies, setting), keptTurns: replies.length };
   } catch (error) {
     return brokenEnd(error, replies.length);
   }

@@ -112,7 +112,7 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
 
 function toEndRow({ trialId, fence, end }: Ending) {
   const base = { trial_id: trialId, fence, kind: end.kind };
-  if (end.kind === "done") return { ...base, ...toScoredRow(end.scored) };
+  if (end.kind === "done") return { ...base, ...toScoredRow(end.scored), kept_turns: end.keptTurns ?? 0 };
   const failed = { ...base, outcome: end.outcome, message: encodeText(end.message), kept_turns: end.keptTurns ?? 0 };
   return end.kind !== "retry" ? failed : { ...failed, after_ms: end.afterMs, spends: end.spends };
 }

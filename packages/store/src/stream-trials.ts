@@ -170,14 +170,16 @@ interface ReplyPageRow extends OrderedRow {
   readonly first: StoredReply["replies"][number];
   /** Null where the first answer was the last. */
   readonly followUps: StoredReply["replies"] | null;
+  readonly shadow: boolean;
 }
 
-/** The turns that followed the accepted first answer, the newest reply of each. */
+/** The turns that followed the accepted first answer and that its trial kept (0: all), the newest reply of each. */
 const conversation = Prisma.sql`LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('text', coalesce(f."text", ''), 'finishReason', f.finish_reason) ORDER BY f.turn) AS replies
     FROM (
-      SELECT DISTINCT ON (x.turn) x.* FROM exchanges x
+      SELECT DISTINCT ON (x.turn) x.* FROM exchanges x JOIN trials o ON o.id = x.trial_id
       WHERE x.trial_id = e.trial_id AND x.turn > 0 AND x.sequence > e.sequence AND NOT x.late_duplicate AND x.outcome IS NULL
+        AND (o.kept_turns = 0 OR x.turn < o.kept_turns)
       ORDER BY x.turn, x.sequence DESC
     ) f
   ) later ON true`;
@@ -196,12 +198,14 @@ async function* streamReplies(
       WITH ${pageAfter(sweepId, last, pageSize, answered)}
       SELECT ${orderColumns}, t.plan,
         json_build_object('text', coalesce(e."text", ''), 'finishReason', e.finish_reason) AS first,
-        later.replies AS "followUps"
+        later.replies AS "followUps", EXISTS (SELECT 1 FROM readings r
+          WHERE r.trial_id = e.trial_id AND strpos(r.reading_json, '"ariadne":{') > 0) AS shadow
       FROM page t ${accepted} ${conversation} ORDER BY ${order}`);
     if (rows.length === 0) return;
-    yield rows.map(({ trialId, plan, first, followUps }) => ({
+    yield rows.map(({ trialId, plan, first, followUps, shadow }) => ({
       trialId,
       plan,
+      shadow,
       replies: [first, ...(followUps ?? [])].map((reply) => ({ ...reply, text: decodeText(reply.text) })),
     }));
     if (rows.length < pageSize) return;

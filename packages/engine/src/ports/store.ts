@@ -191,7 +191,12 @@ export interface ScoredTrial {
 
 /** How a try ended, written in one statement guarded by the fence. */
 export type TrialEnd =
-  | { readonly kind: "done"; readonly scored: ScoredTrial }
+  | {
+      readonly kind: "done";
+      readonly scored: ScoredTrial;
+      /** The scores stand on the replies of turns below this number, and on no later one; on all where it is not told. */
+      readonly keptTurns?: number;
+    }
   | ({
       readonly kind: "retry";
       readonly afterMs: number;
@@ -290,6 +295,8 @@ export interface StoredReply {
   readonly trialId: string;
   readonly plan: CellPlan;
   readonly replies: readonly { readonly text: string; readonly finishReason: FinishReason | null }[];
+  /** Whether the trial was held in a sweep that gives group A its neutral turn; a sweep's groups may change later. */
+  readonly shadow: boolean;
 }
 
 /** The ledger. Every method is safe to repeat. */
