@@ -1,7 +1,5 @@
 // What the chaos run and its small test share: a server that fails by script, workers that are killed, and the
 // reckoning of what the server saw against what the ledger keeps.
-import { fileURLToPath } from "node:url";
-
 import { type MockProviders, type MockProvidersOptions, startMockProviders } from "@hallumaze/mock-providers";
 import { createDatabase, createRedis } from "@hallumaze/testkit";
 
@@ -14,8 +12,6 @@ import {
   type Spec,
   type Stage,
 } from "../test/program-stage.ts";
-
-const workerFile = fileURLToPath(new URL("./chaos-worker.ts", import.meta.url));
 
 /** The model under chaos; its price makes every lost request cost something. */
 export const chaosModel = "anthropic/claude-sonnet-5-5";
@@ -42,8 +38,8 @@ export interface ChaosStage extends AsyncDisposable {
   readonly startWorker: (concurrency: number) => Program;
 }
 
-/** Opens a stage whose workers give a call up after `callTimeoutMs`. */
-export async function openChaos(options: MockProvidersOptions, callTimeoutMs: number): Promise<ChaosStage> {
+/** Opens a stage whose workers give a call up after `callTimeoutSeconds`. */
+export async function openChaos(options: MockProvidersOptions, callTimeoutSeconds: number): Promise<ChaosStage> {
   const closing: (() => PromiseLike<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const one of closing.splice(0).reverse()) await one();
@@ -55,12 +51,17 @@ export async function openChaos(options: MockProvidersOptions, callTimeoutMs: nu
     closing.push(redis.drop);
     const database = await createDatabase();
     closing.push(database.drop);
-    const stage = openStage({ DATABASE_URL: database.url, REDIS_URL: redis.url, ...mock.environment() });
+    const stage = openStage({
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      HALLUMAZE_CALL_TIMEOUT_SECONDS: `${callTimeoutSeconds}`,
+      ...mock.environment(),
+    });
     closing.push(stage.clear);
     const ledger = await openLedger(database.url);
     closing.push(() => ledger[Symbol.asyncDispose]());
     const startWorker: ChaosStage["startWorker"] = (concurrency) =>
-      stage.startFile(workerFile, [`${concurrency}`, `${callTimeoutMs}`]);
+      stage.start(["worker", "--role", "solve", "--concurrency", `${concurrency}`]);
     return { stage, ledger, mock, startWorker, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

@@ -12,7 +12,7 @@ import { askStatus, chaosSpec, type ChaosStage, openChaos, reckon } from "./chao
 const cells = Number(process.argv[2] ?? 1000);
 const workerCount = Number(process.argv[3] ?? 4);
 const concurrency = 8;
-const callTimeoutMs = 10_000;
+const callTimeoutSeconds = 10;
 const killEveryMs = { least: 2000, spread: 3000 } as const;
 
 await using chaos = await openChaos(
@@ -27,7 +27,7 @@ await using chaos = await openChaos(
       { name: "429", probability: 0.02, fail: { kind: "rate_limited", retryAfterMs: 500 } },
     ],
   },
-  callTimeoutMs,
+  callTimeoutSeconds,
 );
 const submitted = await chaos.stage.run(["submit", chaos.stage.spec("chaos", chaosSpec(cells))]);
 if (submitted.code !== 0) throw new Error(submitted.err);
@@ -57,7 +57,7 @@ async function killUntilDone({ ledger, startWorker }: ChaosStage): Promise<numbe
   const start = (): void => {
     const worker = startWorker(concurrency);
     all.add(worker);
-    void worker.says("worker: started").then(
+    void worker.says("worker: role").then(
       () => working.add(worker),
       () => undefined,
     );

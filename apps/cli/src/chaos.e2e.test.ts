@@ -20,7 +20,7 @@ describe.runIf(findRedis().kind === "installed")("kill -9 of workers while the s
           { name: "black hole", nth: [5, 69], delivery: { blackHole: true } },
         ],
       },
-      4000,
+      4,
     );
     onTestFinished(() => chaos[Symbol.asyncDispose]());
     const { stage, ledger, mock, startWorker } = chaos;

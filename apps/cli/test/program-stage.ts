@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 
 const bin = fileURLToPath(new URL("../bin/hallumaze.js", import.meta.url));
-const register = new URL("../bin/register-typescript.js", import.meta.url).href;
 
 /** What a process of the program left when it ended. */
 export interface Ended {
@@ -33,8 +32,6 @@ export interface Stage {
   /** Where the embedded server lives unless the variables name a database. */
   readonly home: string;
   readonly start: (words: readonly string[]) => Program;
-  /** Starts a TypeScript file in the program's place, with the same variables. */
-  readonly startFile: (path: string, words: readonly string[]) => Program;
   readonly run: (words: readonly string[]) => Promise<Ended>;
   /** Writes a spec and gives its path. */
   readonly spec: (name: string, spec: Spec) => string;
@@ -63,8 +60,8 @@ export function openStage(variables: Readonly<Record<string, string>> = {}): Sta
   chmodSync(folder, 0o755);
   const home = join(folder, "home");
   const programs = new Set<ChildProcess>();
-  const launch = (words: readonly string[]): Program => {
-    const child = spawn(process.execPath, words, {
+  const start = (words: readonly string[]): Program => {
+    const child = spawn(process.execPath, [bin, ...words], {
       cwd: folder,
       env: { ...withoutOurs(process.env), HALLUMAZE_HOME: home, ...variables },
       stdio: ["ignore", "pipe", "pipe"],
@@ -73,12 +70,10 @@ export function openStage(variables: Readonly<Record<string, string>> = {}): Sta
     void once(child, "exit").then(() => programs.delete(child));
     return describeProgram(child);
   };
-  const start: Stage["start"] = (words) => launch([bin, ...words]);
   return {
     folder,
     home,
     start,
-    startFile: (path, words) => launch(["--import", register, path, ...words]),
     run: (words) => start(words).ended,
     spec: (name, spec) => {
       const path = join(folder, `${name}.json`);

@@ -236,7 +236,7 @@ describe("a first answer that no JSON text holds as it stands", () => {
       expect(talk).toMatchObject({ state: "done", outcome: "ok" });
       const [, second] = stage.bodies(modelOf(alias));
       const said = saidIn(second ?? missing()).turns[1]?.text;
-      expect(said?.isWellFormed()).toBe(true);
+      expect(said ?? "\ud800").not.toMatch(/\p{Surrogate}/u);
       expect(said?.endsWith("\u0000 half \u{FFFD}, other half \u{FFFD}, whole \u{1F600}\n")).toBe(true);
       const pages = stage.store.streamReplies(sweep.sweepId, 10);
       for await (const page of pages) expect(page[0]?.replies[0]?.text.endsWith(odd)).toBe(true);

@@ -1,3 +1,4 @@
+import { defaultDeadlines } from "@hallumaze/providers";
 import { queueEnv } from "@hallumaze/queue";
 import { storeEnv } from "@hallumaze/store";
 import { z } from "zod";
@@ -7,6 +8,13 @@ import { RuntimeError } from "./errors.ts";
 const environmentShape = z.object({
   ...storeEnv,
   ...queueEnv,
+  /** Longest time for one try, a resend and a repair included. */
+  HALLUMAZE_CALL_TIMEOUT_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(defaultDeadlines.totalMs / 1000)
+    .default(defaultDeadlines.totalMs / 1000),
   HALLUMAZE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("error"),
 });
 

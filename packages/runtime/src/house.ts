@@ -45,6 +45,7 @@ export async function openHouse(
   logger: Logger,
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<House> {
+  const deadlines = { totalMs: environment.HALLUMAZE_CALL_TIMEOUT_SECONDS * 1000 };
   const opened: { close(): Promise<void> }[] = [];
   const closeAll = async (): Promise<void> => {
     for (const part of opened.splice(0).reverse()) await part.close();
@@ -65,9 +66,9 @@ export async function openHouse(
       onError: (error) => logger.warn({ err: error }, "limiter trouble"),
     });
     opened.push(limiter);
-    const provider = openProviders({ variables });
+    const provider = openProviders({ variables, deadlines });
     opened.push(provider);
-    const judgeProvider = openProviders({ variables });
+    const judgeProvider = openProviders({ variables, deadlines });
     opened.push(judgeProvider);
     return {
       store,
