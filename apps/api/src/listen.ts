@@ -38,9 +38,11 @@ export async function listen(
       const closed = once(server, "close");
       server.close();
       api.stop();
-      server.closeIdleConnections();
+      // A connection turns idle when its last answer is out, and its client would keep it for seconds.
+      const idle = setInterval(() => server.closeIdleConnections(), 20);
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
+      clearInterval(idle);
       clearTimeout(cut);
     },
   };
