@@ -9,6 +9,7 @@ export type ApiStore = Pick<
   | "addResult"
   | "findScenario"
   | "findResult"
+  | "findSource"
   | "requestJudgements"
   | "takePlannedJudges"
   | "addJudgement"

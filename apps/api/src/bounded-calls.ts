@@ -29,6 +29,7 @@ export function boundedStore(store: ApiStore, timeoutMs: number): ApiStore {
     addResult: bound(store.addResult),
     findScenario: bound(store.findScenario),
     findResult: bound(store.findResult),
+    findSource: bound(store.findSource),
     requestJudgements: bound(store.requestJudgements),
     takePlannedJudges: bound(store.takePlannedJudges),
     addJudgement: bound(store.addJudgement),

@@ -1,12 +1,4 @@
-import {
-  autoScore,
-  type AutoScorePorts,
-  type AutoScoreSettings,
-  measureFitness,
-  serviceGate,
-  sourceOfResponse,
-  standingVerdict,
-} from "@hallumaze/judging";
+import { autoScore, type AutoScoreSettings, measureFitness, serviceGate, standingVerdict } from "@hallumaze/judging";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 
 import type { ApiPorts, ApiStore } from "./api-ports.ts";
@@ -36,13 +28,11 @@ export function addBenchmark(
   addScenarios(app, store);
   addResults(app, store, settings);
   addFitness(app, store, settings);
-  const scoring: AutoScorePorts = { ...ports, sourceOf: async (result) => sourceOfResponse(result) };
-
   app.openapi(autoScoreRoute, async (c) => {
     const resultId = c.req.valid("param").result_id;
     const dryRun = c.req.valid("query").dry_run === "true";
     const signal = AbortSignal.any([c.req.raw.signal, stop]);
-    const answer = await autoScore(scoring, settings, { resultId, dryRun }, signal);
+    const answer = await autoScore(ports, settings, { resultId, dryRun }, signal);
     const poll = pollPath(resultId);
     switch (answer.kind) {
       case "scored":

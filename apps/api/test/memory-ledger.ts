@@ -93,6 +93,11 @@ export async function openMemoryStage(
       );
       return { ...result, openRequests: open.length };
     },
+    findSource: async (resultId) => {
+      const result = results.get(resultId);
+      const source = result === undefined ? null : sourceOfResponse(result);
+      return source === null ? null : { source, sweepId: null };
+    },
     requestJudgements: async (rows) => {
       const added = rows.filter(({ requestKey }) => !requests.has(requestKey));
       for (const row of added) requests.set(row.requestKey, { ...row, requestId: randomUUID(), state: "planned" });

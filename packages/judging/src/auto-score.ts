@@ -30,11 +30,9 @@ export interface ServiceJudge {
 export interface AutoScorePorts {
   readonly store: Pick<
     JudgeStorePort,
-    "findResult" | "requestJudgements" | "takePlannedJudges" | "addJudgement" | "findCalibration"
+    "findResult" | "findSource" | "requestJudgements" | "takePlannedJudges" | "addJudgement" | "findCalibration"
   >;
   readonly queue: Pick<QueuePort, "enqueue" | "ping">;
-  /** What is judged of a result; null where there is nothing to judge. `sourceOfResponse` for responses of their own. */
-  readonly sourceOf: (result: JudgedResult) => Promise<JudgedSource | null>;
   readonly now: Clock;
   /** Waits; rejects when the signal fires. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -124,19 +122,30 @@ export async function autoScore(
   // While the gate is closed a plain call may still have the shadow's request to write.
   const known = asked.dryRun || gate.open ? readAnswer(result, settings, gate, asked.dryRun) : null;
   if (known !== null) return known;
-  const source = await ports.sourceOf(result);
-  if (source === null) return { kind: "nothingToJudge" };
+  const found = await ports.store.findSource(result.resultId);
+  if (found === null) return { kind: "nothingToJudge" };
+  const { source, sweepId } = found;
   if (asked.dryRun || gate.open) {
     if (judge === null) return { kind: "noJudge" };
-    return askJudge(ports, { ...settings, judge }, { resultId: result.resultId, gate, dryRun: asked.dryRun }, signal);
+    return askJudge(
+      ports,
+      { ...settings, judge },
+      { resultId: result.resultId, sweepId, gate, dryRun: asked.dryRun },
+      signal,
+    );
   }
-  return scoreByHeuristic(ports, settings, { result, source, gate });
+  return scoreByHeuristic(ports, settings, { result, source, sweepId, gate });
 }
 
 async function scoreByHeuristic(
   { store }: AutoScorePorts,
   settings: AutoScoreSettings,
-  given: { readonly result: JudgedResult; readonly source: JudgedSource; readonly gate: GateState },
+  given: {
+    readonly result: JudgedResult;
+    readonly source: JudgedSource;
+    readonly sweepId: string | null;
+    readonly gate: GateState;
+  },
 ): Promise<AutoScoreAnswer> {
   const { result, gate } = given;
   const { resultId } = result;
@@ -146,7 +155,8 @@ async function scoreByHeuristic(
   const isKept = result.judgements.some((one) => isRegularHeuristic(one) && one.inputHash === hash);
   if (!isKept) await store.addJudgement(heuristicJudgement({ resultId }, judged, { outage: null }));
   // Only written down: the judge's worker delivers it, and this call waits for nobody.
-  if (shadow && judge !== null) await store.requestJudgements(rowsOf(resultId, judge, settings.consensus, false));
+  if (shadow && judge !== null)
+    await store.requestJudgements(rowsOf({ resultId, sweepId: given.sweepId }, judge, settings.consensus, false));
   const after = isKept ? result : await store.findResult(resultId);
   const verdict = after === null ? null : standingVerdict(after, settings, gate);
   if (after === null || verdict === null) return { kind: "unknown" };
@@ -156,13 +166,18 @@ async function scoreByHeuristic(
 async function askJudge(
   ports: AutoScorePorts,
   settings: AutoScoreSettings & { readonly judge: ServiceJudge },
-  asked: { readonly resultId: string; readonly gate: GateState; readonly dryRun: boolean },
+  asked: {
+    readonly resultId: string;
+    readonly sweepId: string | null;
+    readonly gate: GateState;
+    readonly dryRun: boolean;
+  },
   signal: AbortSignal,
 ): Promise<AutoScoreAnswer> {
   const { resultId, gate, dryRun } = asked;
   const { store, queue } = ports;
   await queue.ping(settings.pingMs);
-  const rows = rowsOf(resultId, settings.judge, settings.consensus, dryRun);
+  const rows = rowsOf(asked, settings.judge, settings.consensus, dryRun);
   // The ledger takes one of many: whose row it took works.
   if ((await store.requestJudgements(rows)) === 0) {
     const result = await readSettled(store, resultId);
@@ -249,11 +264,16 @@ const gaveUp: DefaultVerdict = {
   needsHuman: true,
 };
 
-function rowsOf(resultId: string, judge: ServiceJudge, { repeats }: Consensus, dryRun: boolean) {
+function rowsOf(
+  { resultId, sweepId }: { readonly resultId: string; readonly sweepId: string | null },
+  judge: ServiceJudge,
+  { repeats }: Consensus,
+  dryRun: boolean,
+) {
   const { model, lane, promptVersion } = judge;
   return Array.from({ length: dryRun ? 1 : repeats }, (_, repeat) => {
     const round: JudgeRound = dryRun ? "dryRun" : repeat === 0 ? "first" : "repeat";
     const plan = { judge: model, promptVersion, round, repeat, generation: 0 };
-    return requestRow({ resultId, sweepId: null }, lane, plan);
+    return requestRow({ resultId, sweepId }, lane, plan);
   });
 }

@@ -2,6 +2,7 @@ import type { JudgeIdentity, Level } from "@hallumaze/judge";
 
 import { heuristicName } from "./judgement-records.ts";
 import type { JudgeStorePort, StoredJudgement } from "./ports.ts";
+import { generationOf } from "./seek-consensus.ts";
 import { trialLevel } from "./sweep-levels.ts";
 
 /** Whether one judge's verdicts are the default. */
@@ -164,9 +165,4 @@ function isFirstJudge({ modelAsked }: StoredJudgement, { judgeModel }: JudgeIden
 function newestGeneration(judgements: readonly StoredJudgement[]): readonly StoredJudgement[] {
   const newest = Math.max(0, ...judgements.filter(({ round }) => round === "first").map(generationOf));
   return judgements.filter((judgement) => generationOf(judgement) === newest);
-}
-
-function generationOf({ paramsJson }: StoredJudgement): number {
-  const { generation } = JSON.parse(paramsJson) as { readonly generation?: unknown };
-  return typeof generation === "number" ? generation : 0;
 }

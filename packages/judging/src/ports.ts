@@ -174,6 +174,10 @@ export interface JudgeStorePort {
   readonly findScenario: (scenarioId: string) => Promise<(Scenario & { readonly scenarioId: string }) | null>;
   readonly findResult: (resultId: string) => Promise<JudgedResult | null>;
 
+  /** What is judged of a result, and whose budget pays; null where there is nothing to judge. */
+  readonly findSource: (
+    resultId: string,
+  ) => Promise<{ readonly source: JudgedSource; readonly sweepId: string | null } | null>;
   /** Done trials of a sweep without a request of these judges, at most `limit`; makes their result rows. `share` 0 … 1 is drawn by cell id. */
   readonly listUnjudged: (
     sweepId: string,

@@ -266,9 +266,11 @@ async function fail(
   if (candidateMadeOutcomes.has(failure.outcome)) {
     return end(ports, claim, { kind: "failed", outcome: failure.outcome, message: failure.message }, call);
   }
-  await ports.store.addJudgement(
-    heuristicJudgement(claim, judged, { outage: `${failure.outcome}: ${failure.message}` }),
-  );
+  // A dry run stands for nothing, so nothing may stand in for it.
+  if (claim.plan.round !== "dryRun") {
+    const outage = `${failure.outcome}: ${failure.message}`;
+    await ports.store.addJudgement(heuristicJudgement(claim, judged, { outage }));
+  }
   if (decided.kind === "retry" && decided.spends !== "empty") {
     const { outcome, message, afterMs, spends } = decided;
     return end(ports, claim, { kind: "retry", outcome, message, afterMs, spends }, call);

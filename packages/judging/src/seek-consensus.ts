@@ -5,15 +5,32 @@ import { heuristicName } from "./judgement-records.ts";
 import type { JudgeClaim, JudgePlan, JudgeRound, JudgeStorePort, StoredJudgement } from "./ports.ts";
 import { requestRow } from "./request-judgements.ts";
 
-/** Verdicts of judges on one result, as consensus counts them: one a request, no dry run, no heuristic. */
+/**
+ * Verdicts of judges on one result, as consensus counts them: of the judge that was asked last and those whom it called
+ * in, with its prompt, rubric and generation; one a request, no dry run, no heuristic.
+ */
 export function countedVerdicts(judgements: readonly StoredJudgement[]): readonly StoredJudgement[] {
+  const opinions = judgements.filter(({ scoredBy, round }) => scoredBy !== heuristicName && round !== "dryRun");
+  const last = opinions.findLast(({ round }) => round === "first");
+  if (last === undefined) return [];
   const byRequest = new Map<string, StoredJudgement>();
-  for (const judgement of judgements) {
-    if (judgement.scoredBy === heuristicName || judgement.round === "dryRun") continue;
-    const { modelAsked, promptVersion, rubricVersion, round, repeat, paramsJson } = judgement;
-    byRequest.set(JSON.stringify([modelAsked, promptVersion, rubricVersion, round, repeat, paramsJson]), judgement);
+  for (const judgement of opinions) {
+    const { modelAsked, promptVersion, rubricVersion, round, repeat } = judgement;
+    const isFurther = round === "second" || round === "third";
+    const isOfLast =
+      promptVersion === last.promptVersion &&
+      rubricVersion === last.rubricVersion &&
+      generationOf(judgement) === generationOf(last) &&
+      (isFurther || modelAsked === last.modelAsked);
+    if (isOfLast) byRequest.set(`${round} ${repeat}`, judgement);
   }
   return [...byRequest.values()];
+}
+
+/** How often the same question had been asked anew before. */
+export function generationOf({ paramsJson }: StoredJudgement): number {
+  const { generation } = JSON.parse(paramsJson) as { readonly generation?: unknown };
+  return typeof generation === "number" ? generation : 0;
 }
 
 /** A stored judgement as consensus reads it; nothing for a dry run. */

@@ -14,6 +14,7 @@ import {
 import { maxLosses } from "./claims.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
+import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./judged-sources.ts";
 import { insertJudgements, judgementRows, readJudgements } from "./judgements.ts";
 import { createMoneyMethods, settleMoney } from "./money.ts";
 import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
@@ -167,7 +168,7 @@ async function reclaimLost(database: Database, isDead: (workerId: string) => boo
     SELECT ${asOpen} FROM back q WHERE q.state = 'queued' ORDER BY q.lane, q.created_at, q.id`);
 }
 
-interface ClaimRow {
+interface ClaimRow extends SourceRow {
   readonly waitMs: number | null;
   readonly requestId: string;
   readonly resultId: string;
@@ -177,15 +178,8 @@ interface ClaimRow {
   readonly fence: number | null;
   readonly tries: number;
   readonly waits: number;
-  readonly trialPlan: (JudgedSource & { kind: "trial" })["plan"] | null;
-  readonly replies: (JudgedSource & { kind: "trial" })["replies"] | null;
   readonly trialModel: string | null;
   readonly submitter: string | null;
-  readonly response: string | null;
-  readonly prompt: string | null;
-  readonly expectedL3: string | null;
-  readonly criteriaL1: string | null;
-  readonly criteriaL2: string | null;
 }
 
 /** The request's row is locked first, so that of two deliveries one claims and the other sees it running. */
@@ -209,25 +203,9 @@ async function claim(
       FROM judged j WHERE q.id = j.id AND coalesce(j.wait_ms, 0) = 0 RETURNING q.id, q.fence
     )
     SELECT j.wait_ms AS "waitMs", j.id::text AS "requestId", j.result_id::text AS "resultId", j.sweep_id::text AS "sweepId",
-      j.lane, j.plan_json AS "planJson", c.fence, j.tries, j.waits, t.plan AS "trialPlan", talk.replies,
-      t.model AS "trialModel", r.submitter, r.response, s.prompt, s.expected_l3 AS "expectedL3",
-      s.criteria_l1 AS "criteriaL1", s.criteria_l2 AS "criteriaL2"
+      j.lane, j.plan_json AS "planJson", c.fence, j.tries, j.waits, t.model AS "trialModel", r.submitter, ${sourceColumns}
     FROM judged j LEFT JOIN claimed c ON c.id = j.id JOIN results r ON r.id = j.result_id
-    LEFT JOIN scenarios s ON s.id = r.scenario_id LEFT JOIN trials t ON t.id = r.trial_id
-    LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
-    LEFT JOIN LATERAL (
-      SELECT json_agg(json_build_object('text', coalesce(x."text", ''), 'finishReason', x.finish_reason) ORDER BY x.turn) AS replies
-      FROM (
-        SELECT e."text", e.finish_reason, 0 AS turn
-        UNION ALL
-        SELECT f."text", f.finish_reason, f.turn FROM (
-          SELECT DISTINCT ON (y.turn) y.* FROM exchanges y
-          WHERE y.trial_id = e.trial_id AND y.turn > 0 AND y.sequence > e.sequence AND NOT y.late_duplicate
-            AND y.outcome IS NULL AND t."group" <> 'A'
-          ORDER BY y.turn, y.sequence DESC
-        ) f
-      ) x
-    ) talk ON e.id IS NOT NULL`);
+    ${sourceJoins}`);
   if (row === undefined) return { kind: "nothing" };
   if (row.fence === null) return { kind: "later", afterMs: Math.max(1, row.waitMs ?? 1) };
   const source = toSource(row);
@@ -254,21 +232,6 @@ async function toClaim(
         );
   const submitterModel = decodeNullable(row.trialModel ?? row.submitter);
   return { requestId, resultId, sweepId, lane, plan, fence, tries, waits, recorded, source, submitterModel };
-}
-
-function toSource(row: ClaimRow): JudgedSource | null {
-  if (row.trialPlan !== null && row.replies !== null) {
-    const replies = row.replies.map((reply) => ({ ...reply, text: decodeText(reply.text) }));
-    return { kind: "trial", plan: row.trialPlan, replies };
-  }
-  if (row.prompt === null || row.expectedL3 === null || row.response === null) return null;
-  const scenario = {
-    prompt: decodeText(row.prompt),
-    expectedL3: decodeText(row.expectedL3),
-    criteriaL1: decodeNullable(row.criteriaL1),
-    criteriaL2: decodeNullable(row.criteriaL2),
-  };
-  return { kind: "response", scenario, response: decodeText(row.response) };
 }
 
 async function renew(

@@ -8,6 +8,7 @@ import { describeDatabase, StoreError } from "./errors.ts";
 import { createExchangeMethods } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
 import { createJudgeRequestMethods } from "./judge-requests.ts";
+import { createSourceMethods } from "./judged-sources.ts";
 import { createJudgementMethods, createJudgeResultMethods } from "./judgements.ts";
 import { checkSchema, migrateDatabase } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
@@ -62,6 +63,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createJudgeResultMethods(database),
     ...createJudgeRequestMethods(database),
     ...createJudgementMethods(database),
+    ...createSourceMethods(database),
     ...createProgressMethods(database),
     ...createStreamMethods(database),
     ping: (timeoutMs) =>

@@ -25,7 +25,8 @@ export const layers: readonly (readonly string[])[] = [
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
   ["runtime"],
-  ["api", "cli", "worker", "web"],
+  ["api"],
+  ["cli", "worker", "web"],
 ];
 
 /** Packages without I/O: with `types: []` a use of Node is a type error. */

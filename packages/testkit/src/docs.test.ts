@@ -108,10 +108,13 @@ function nameableThings(): NameableThings {
   const others = ["docker-compose.yml", ".ci/run", "turbo.env", "vitest.config.ts"].filter((path) =>
     paths.includes(path),
   );
+  const workspaceScripts = paths
+    .filter((path) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(path))
+    .flatMap((path) => Object.keys((JSON.parse(readRepositoryFile(path)) as { scripts?: object }).scripts ?? {}));
   return {
     paths,
     ignored: readRepositoryFile(".gitignore").split("\n").filter(Boolean),
-    scripts: Object.keys(manifest.scripts),
+    scripts: [...Object.keys(manifest.scripts), ...workspaceScripts],
     commands: Array.from(program.matchAll(/\.command\(\s*"([a-z-]+)/g), (match) => match[1] ?? ""),
     options: [
       "--help",

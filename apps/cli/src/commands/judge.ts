@@ -1,18 +1,15 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-import { createRandom } from "@hallumaze/foundation";
 import {
   calibrationMarkdown,
-  type CalibrationReport,
   calibrationText,
   confusionChart,
-  correctedMean,
   parseGoldSet,
   promptHash,
   rubricVersion,
 } from "@hallumaze/judge";
-import { calibrateJudge, requestJudgements, sweepLevels, type SweepJudging } from "@hallumaze/judging";
+import { calibrateJudge, measureFitness, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount } from "@hallumaze/reports";
 import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
 import { judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
@@ -148,27 +145,23 @@ async function fitnessCommand(console: Console, name: string | undefined, option
   const sweep = await findSweep(house.store, name);
   const spec = parseStoredSpec(sweep.specJson);
   const judge = chosenJudge(console, options.model ?? spec.judge?.models[0]);
-  const found = await house.store.findCalibration({
+  const identity = {
     judgeModel: judge.name,
+    promptVersion: "llm-judge-v1" as const,
     promptHash: promptHash("llm-judge-v1"),
     rubricVersion,
-  });
-  if (found === null || !found.open) {
-    const why = found === null ? ["this judge was not calibrated with this prompt and rubric"] : found.refusals;
-    console.err(`refused: the gate of ${judge.name} is closed: ${why.join(" ")}`);
-    return exitCodes.refused;
-  }
-  const levels: (1 | 2 | 3 | null)[] = [];
-  const settings = { consensusBelow: spec.judge?.consensusBelow ?? 0.6, repeats: spec.judge?.repeats ?? 1 };
-  for await (const page of sweepLevels(house.store, sweep.sweepId, settings))
-    levels.push(...page.map(([, one]) => one.level));
-  const report = JSON.parse(found.reportJson) as CalibrationReport;
-  const fitness = correctedMean({
-    levels,
-    confusion: report.confusion,
-    gate: { open: true, refusals: [], codes: [] },
-    bootstrap: { random: createRandom(`fitness ${sweep.name}`) },
-  });
+  };
+  const fitness = await measureFitness(
+    house.store,
+    {
+      judge: identity,
+      consensus: { consensusBelow: spec.judge?.consensusBelow ?? 0.6, repeats: spec.judge?.repeats ?? 1 },
+      scope: { kind: "sweep", sweepId: sweep.sweepId },
+      samePopulation: false,
+    },
+    console.interrupt,
+  );
+  if (fitness.kind === "unknown") throw new UsageError(`no such results: ${fitness.resultIds.join(", ")}`);
   if (options.json) console.out(JSON.stringify({ sweep: sweep.name, judge: judge.name, ...fitness }));
   else if (fitness.kind === "refused") console.err(`refused: ${fitness.message}`);
   else {
@@ -194,7 +187,7 @@ function startWorker(console: Console, house: House, options: JudgeOptions) {
 }
 
 /** The judge that a name stands for, with its lane; its key has to be there before anything is sent. */
-function chosenJudge(console: Console, name: string | undefined) {
+export function chosenJudge(console: Console, name: string | undefined) {
   if (name === undefined)
     throw new UsageError("name the judge: --model provider/model, for example --model sim/judge.");
   const [judge] = judgesOf({ judge: { models: [name], share: 1, consensusBelow: 0.6, repeats: 1 } });

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApi, listen } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
-import { judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
-import { judgesOf, PROVIDERS } from "@hallumaze/sweep";
+import { openHouse, startJudgeWorker } from "@hallumaze/runtime";
 
 import { type Console, exitCodes } from "../console.ts";
 import { programVersion } from "../env.ts";
 import { UsageError } from "../errors.ts";
-import { integerBetween, requireKeys } from "../inputs.ts";
+import { integerBetween } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
+import { chosenJudge } from "./judge.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -99,12 +99,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
 
 /** The judge that a name stands for; its key has to be there before anything is asked. */
 function serviceJudge(console: Console, name: string): ServiceJudge {
-  const [judge] = judgesOf({ judge: { models: [name], share: 1, consensusBelow: 0.6, repeats: 1 } });
-  if (judge === undefined || judge.model === "" || !PROVIDERS.some((known) => known === judge.provider)) {
-    throw new UsageError(`"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}.`);
-  }
-  const model = judgeModel(judge, console.now());
-  requireKeys(console, { models: [model] });
+  const { judge: model, lane } = chosenJudge(console, name);
   const promptVersion = "llm-judge-v1";
   const identity = {
     judgeModel: `${model.provider}/${model.model}`,
@@ -112,7 +107,7 @@ function serviceJudge(console: Console, name: string): ServiceJudge {
     promptHash: promptHash(promptVersion),
     rubricVersion,
   };
-  return { model, lane: judge.lane, promptVersion, identity };
+  return { model, lane, promptVersion, identity };
 }
 
 function checkToken(token: string): string {

@@ -16,7 +16,7 @@ import path from "node:path";
 import { z } from "zod";
 
 import { StoreError } from "../errors.ts";
-import { type Account, canReach } from "./account.ts";
+import { type Account, canReach } from "./data-folder.ts";
 
 /** The programs of one Postgres build. */
 export interface Binaries {

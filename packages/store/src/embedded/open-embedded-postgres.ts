@@ -5,9 +5,8 @@ import pg from "pg";
 
 import { StoreError } from "../errors.ts";
 import { describeThisProcess, isKnownDead } from "../process-identity.ts";
-import { chooseAccount } from "./account.ts";
 import { prepareBinaries } from "./binaries.ts";
-import { chooseDataFolder, openHome, readOrMakePassword } from "./data-folder.ts";
+import { chooseAccount, chooseDataFolder, openHome, readOrMakePassword } from "./data-folder.ts";
 import { withFolderLock } from "./folder-lock.ts";
 import { initialise, isServerThere, type ServerContext, startOrFind, stop } from "./server.ts";
 

@@ -19,9 +19,8 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { StoreError, type StoreErrorCode } from "../errors.ts";
 import { pidExists, readProcStat } from "../process-identity.ts";
-import { type Account, asUser } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
-import type { Places } from "./data-folder.ts";
+import { type Account, asUser, type Places } from "./data-folder.ts";
 
 /** All that is needed to run one server; every function here expects the home's lock to be held. */
 export interface ServerContext {
