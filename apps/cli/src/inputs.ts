@@ -49,7 +49,10 @@ export function applyModelRules(console: Pick<Console, "err" | "now">, spec: Swe
   });
   if (spec.budgetUsd !== null) {
     // A budget over requests of unknown cost would hold nothing.
-    errors.push(...missingPrices(spec).map(({ message }) => `${source}: budgetUsd: ${message}`));
+    const paid = [...spec.models, ...judgesOf(spec)];
+    errors.push(
+      ...missingPrices({ models: paid, prices: spec.prices }).map(({ message }) => `${source}: budgetUsd: ${message}`),
+    );
   }
   if (errors.length > 0) throw new UsageError(errors.join("\n"));
   return { ...spec, models };
@@ -60,8 +63,7 @@ export function requireKeys(
   console: Pick<Console, "variables">,
   spec: { readonly models: Parameters<typeof findMissingKeys>[0]; readonly judge?: SweepSpec["judge"] },
 ): void {
-  const judges = judgesOf({ judge: spec.judge ?? null }).map((judge) => ({ ...judge, baseUrl: null, keyEnv: null }));
-  const missing = findMissingKeys([...spec.models, ...judges], console.variables);
+  const missing = findMissingKeys([...spec.models, ...judgesOf({ judge: spec.judge ?? null })], console.variables);
   if (missing.length === 0) return;
   throw new UsageError(`keys are missing: set ${missing.join(", ")} in the environment. Nothing was sent.`);
 }

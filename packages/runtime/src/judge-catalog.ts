@@ -46,7 +46,7 @@ export function openJudgeCatalog(
         // A model that is tested and judges has one lane at its vendor: the trials' limits are its limits.
         if (ofTrials.has(lane) || judge.provider === "sim") continue;
         const limits = {
-          ...findDefaultLimits({ ...judge, baseUrl: null })?.limits,
+          ...findDefaultLimits(judge)?.limits,
           ...spec.limits[`${judge.provider}/${judge.model}`],
         };
         const text = JSON.stringify(limits);
@@ -96,16 +96,14 @@ export function openJudgeCatalog(
 }
 
 /** A judge's model with what its family takes: no temperature where it refuses one. */
-export function judgeModel({ provider, model }: Pick<JudgeLane, "provider" | "model">, nowMs: number): JudgeModel {
-  const wish = {
-    provider,
-    model,
-    baseUrl: null,
-    temperature: 0,
-    temperatureExplicit: false,
-    maxTokens: verdictTokens,
-    params: {},
-  };
-  const { temperature } = checkModel(wish, new Date(nowMs).toISOString().slice(0, 10));
-  return { provider, model, baseUrl: null, temperature, maxTokens: verdictTokens, params: {}, keyEnv: null };
+export function judgeModel(
+  judge: Pick<JudgeLane, "provider" | "model"> & Partial<JudgeLane>,
+  nowMs: number,
+): JudgeModel {
+  const { provider, model: name, baseUrl = null, keyEnv = null, params = {} } = judge;
+  const maxTokens = judge.maxTokens ?? verdictTokens;
+  const model = { provider, model: name, baseUrl, keyEnv, params, maxTokens, temperature: judge.temperature ?? 0 };
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const { temperature } = checkModel({ ...model, temperatureExplicit: false }, today);
+  return { ...model, temperature: judge.temperature === null ? null : temperature };
 }

@@ -6,7 +6,7 @@ import { limitNames, priceNames } from "./lanes.ts";
 import { readModels, type SolverRules } from "./read-models.ts";
 import { holdsSecret, isSecretName, redact } from "./secrets.ts";
 import { countSeeds, dropRepeatedSeeds, MAX_SEEDS, readSeeds } from "./seeds.ts";
-import type { ExcludeRule, ModelSpec, SweepSpec } from "./spec.ts";
+import type { ExcludeRule, JudgeSpec, ModelSpec, SweepSpec } from "./spec.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
 import { knownKeys, PROVIDERS, type SpecInput, specSchema } from "./spec-schema.ts";
 
@@ -159,15 +159,20 @@ function checkLimits(
 }
 
 /** Checks the judges' names, which are `provider/model`; gives those that are right. */
-function judgeNames(names: readonly string[], problems: Problem[]): readonly string[] {
-  return names.filter((name, index) => {
+function judgeNames(models: JudgeSpec["models"], problems: Problem[]): readonly string[] {
+  return models.flatMap((entry, index) => {
+    const { model: name, baseUrl = null } = typeof entry === "string" ? { model: entry } : entry;
     const provider = name.slice(0, Math.max(0, name.indexOf("/")));
     const isKnown = PROVIDERS.some((known) => known === provider) && name.length > provider.length + 1;
+    const path = ["judge", "models", index];
     if (!isKnown) {
-      const message = `"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}`;
-      problems.push({ path: ["judge", "models", index], message });
+      problems.push({ path, message: `"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}` });
+      return [];
     }
-    return isKnown;
+    if (baseUrl !== null && provider !== "openai") {
+      problems.push({ path, message: "baseUrl is for OpenAI-compatible servers: the model's provider is openai" });
+    }
+    return [name];
   });
 }
 

@@ -25,6 +25,7 @@ export { PUBLISHED_30 } from "./seeds.ts";
 export type {
   AriadneSpec,
   ExcludeRule,
+  JudgeModelSpec,
   JudgeSpec,
   LaneLimits,
   ModelPrice,

@@ -59,20 +59,30 @@ export function priceNames(
   return [`${model.provider}/${model.model}`, model.alias];
 }
 
-/** A judge of a sweep: its model, and the queue lane of its own beside the trials'. */
+/** A judge with its defaults filled in, and the queue lane of its own beside the trials'. */
 export interface JudgeLane {
   readonly provider: ProviderName;
   readonly model: string;
+  readonly baseUrl: string | null;
+  readonly keyEnv: string | null;
+  /** Null where the vendor's own default is meant. */
+  readonly temperature: number | null;
+  /** Null where the program's own limit for verdicts is meant. */
+  readonly maxTokens: number | null;
+  readonly params: Readonly<Record<string, number | string | boolean>>;
   /** `judge.` and the lane whose limits its calls take. */
   readonly lane: string;
 }
 
 /** The judges that a spec names, in its order: the first judges, the second gives the second opinion. */
 export function judgesOf(spec: Pick<SweepSpec, "judge">): readonly JudgeLane[] {
-  return (spec.judge?.models ?? []).map((name) => {
-    const at = name.indexOf("/");
-    const [provider, model] = [name.slice(0, at) as ProviderName, name.slice(at + 1)];
-    return { provider, model, lane: judgeLane(laneName({ provider, model, baseUrl: null, laneOverride: null })) };
+  return (spec.judge?.models ?? []).map((entry) => {
+    const given = typeof entry === "string" ? { model: entry } : entry;
+    const { baseUrl = null, keyEnv = null, temperature = 0, maxTokens = null, params = {} } = given;
+    const at = given.model.indexOf("/");
+    const [provider, model] = [given.model.slice(0, at) as ProviderName, given.model.slice(at + 1)];
+    const lane = judgeLane(laneName({ provider, model, baseUrl, laneOverride: null }));
+    return { provider, model, baseUrl, keyEnv, temperature, maxTokens, params, lane };
   });
 }
 

@@ -78,8 +78,20 @@ const price = z.strictObject({
   cached: usdPerMillionTokens.exactOptional(),
 });
 
+const judgeModel = z.strictObject({
+  model,
+  baseUrl: modelObject.shape.baseUrl,
+  keyEnv: modelObject.shape.keyEnv,
+  temperature: modelObject.shape.temperature,
+  params: modelObject.shape.params,
+  maxTokens: tokens.exactOptional(),
+});
+
 const judge = z.strictObject({
-  models: z.array(model).min(1).max(10),
+  models: z
+    .array(z.union([model, judgeModel]))
+    .min(1)
+    .max(10),
   share: z.number().min(0).max(1).exactOptional(),
   consensusBelow: z.number().min(0).max(1).exactOptional(),
   repeats: z.int().min(1).max(100).exactOptional(),
@@ -142,6 +154,7 @@ export function knownKeys(path: readonly (string | number)[]): readonly string[]
   if (first === "prices" && path.length === 2) return Object.keys(price.shape);
   if (first === "ariadne" && path.length === 1) return Object.keys(ariadne.shape);
   if (first === "exclude" && path.length === 2) return Object.keys(exclude.shape);
+  if (first === "judge" && path.length === 3) return Object.keys(judgeModel.shape);
   if (first === "judge" && path.length === 1) return Object.keys(judge.shape);
   if (first === "retries" && path.length === 1) return ["tries", "empty"];
   const ofTokens = first === "maxTokens" ? path.length === 1 : third === "maxTokens" && path.length === 3;

@@ -64,9 +64,20 @@ export interface ModelPrice {
   readonly cached?: number;
 }
 
+/** A judge as a spec names it, where `provider/model` alone does not do. */
+export interface JudgeModelSpec {
+  readonly model: string;
+  /** An OpenAI-compatible server. */
+  readonly baseUrl?: string;
+  readonly keyEnv?: string;
+  readonly temperature?: number | null;
+  readonly maxTokens?: number;
+  readonly params?: Readonly<Record<string, number | string | boolean>>;
+}
+
 /** Who judges: the first model judges, the second gives the second opinion. */
 export interface JudgeSpec {
-  readonly models: readonly string[];
+  readonly models: readonly (string | JudgeModelSpec)[];
   /** 0 … 1: the share of trials that is judged. */
   readonly share: number;
   /** 0 … 1: below this confidence the second opinion is asked. */

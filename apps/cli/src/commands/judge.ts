@@ -12,7 +12,7 @@ import {
 import { calibrateJudge, measureFitness, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount } from "@hallumaze/reports";
 import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
-import { judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
+import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
 import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { UsageError } from "../errors.ts";
@@ -22,6 +22,7 @@ import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
 
 interface JudgeOptions {
   readonly model?: string;
+  readonly param: Readonly<Record<string, number | string | boolean>>;
   readonly split: "dev" | "test" | "all";
   readonly repeats: number;
   readonly share?: number;
@@ -39,6 +40,12 @@ export const addJudgeCommand: AddCommand = (program, console, register) => {
     .argument("<what>", "name of a sweep; or `calibrate`, or `fitness`")
     .argument("[file-or-sweep]", "the gold set (JSONL) of `calibrate`, the sweep of `fitness`")
     .option("--model <provider/model>", "the judge; a sweep's own first judge when left out")
+    .option(
+      "--param <name=value>",
+      "a parameter of --model, repeatable, such as errorRate=0.1 of sim/judge",
+      paramOf,
+      {},
+    )
     .option("--split <name>", "of the gold set: dev (for work on prompts), test (counted), all", splitOf, "test")
     .option("--repeats <n>", "judge each item so often", integerBetween(1, 20), 1)
     .option("--share <s>", "judge this share of a sweep's trials, 0 to 1", shareOf)
@@ -62,7 +69,7 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
   await using house = await openHouse(console.environment(), console.logger(), console.variables);
   const sweep = await findSweep(house.store, name);
   const spec = parseStoredSpec(sweep.specJson);
-  const judge = chosenJudge(console, options.model ?? spec.judge?.models[0]);
+  const judge = chosenJudge(console, givenJudge(options, spec.judge?.models[0]));
   const judging: SweepJudging = {
     sweepId: sweep.sweepId,
     ...judge,
@@ -104,7 +111,7 @@ async function calibrateCommand(console: Console, path: string | undefined, opti
     throw new UsageError(goldSet.problems.map(({ line, message }) => `${path}:${line}: ${message}`).join("\n"));
   }
   for (const { message } of goldSet.warnings) console.err(`warning: ${message}`);
-  const judge = chosenJudge(console, options.model);
+  const judge = chosenJudge(console, givenJudge(options, undefined));
   await using house = await openHouse(console.environment(), console.logger(), console.variables);
   const worker = startWorker(console, house, options);
   const say = options.json ? console.err : console.out;
@@ -144,7 +151,7 @@ async function fitnessCommand(console: Console, name: string | undefined, option
   await using house = await openHouse(console.environment(), console.logger(), console.variables);
   const sweep = await findSweep(house.store, name);
   const spec = parseStoredSpec(sweep.specJson);
-  const judge = chosenJudge(console, options.model ?? spec.judge?.models[0]);
+  const judge = chosenJudge(console, givenJudge(options, spec.judge?.models[0]));
   const identity = {
     judgeModel: judge.name,
     promptVersion: "llm-judge-v1" as const,
@@ -186,22 +193,43 @@ function startWorker(console: Console, house: House, options: JudgeOptions) {
   });
 }
 
-/** The judge that a name stands for, with its lane; its key has to be there before anything is sent. */
-export function chosenJudge(console: Console, name: string | undefined) {
-  if (name === undefined)
+/** The judge that a name or a spec's entry stands for, with its lane; its key has to be there before anything is sent. */
+export function chosenJudge(console: Console, entry: string | JudgeModelSpec | undefined) {
+  if (entry === undefined) {
     throw new UsageError("name the judge: --model provider/model, for example --model sim/judge.");
-  const [judge] = judgesOf({ judge: { models: [name], share: 1, consensusBelow: 0.6, repeats: 1 } });
+  }
+  const name = typeof entry === "string" ? entry : entry.model;
+  const [judge] = judgesOf({ judge: { models: [entry], share: 1, consensusBelow: 0.6, repeats: 1 } });
   if (judge === undefined || !PROVIDERS.some((known) => known === judge.provider) || judge.model === "") {
     throw new UsageError(`"${name}" is no provider/model; providers are ${PROVIDERS.join(", ")}.`);
   }
   const model = judgeModel(judge, console.now());
-  const { issues } = checkModel(
-    { ...model, temperatureExplicit: false },
-    new Date(console.now()).toISOString().slice(0, 10),
-  );
+  const today = new Date(console.now()).toISOString().slice(0, 10);
+  const { issues } = checkModel({ ...model, temperatureExplicit: false }, today);
   for (const issue of issues) console.err(`warning: ${name}: ${issue.message}`);
   requireKeys(console, { models: [model] });
   return { judge: model, lane: judge.lane, name };
+}
+
+/** The judge of the command line, with its parameters; else the sweep's own first one. */
+function givenJudge({ model, param }: JudgeOptions, own: string | JudgeModelSpec | undefined) {
+  return model === undefined ? own : { model, params: param };
+}
+
+/** Reads `name=value`; a number or a boolean is one. */
+function paramOf(word: string, before: JudgeOptions["param"]): JudgeOptions["param"] {
+  const at = word.indexOf("=");
+  if (at < 1) throw new UsageError(`a parameter is name=value; got "${word}".`);
+  const value = word.slice(at + 1);
+  const read =
+    value === "true"
+      ? true
+      : value === "false"
+        ? false
+        : value !== "" && Number.isFinite(Number(value))
+          ? Number(value)
+          : value;
+  return { ...before, [word.slice(0, at)]: read };
 }
 
 function splitOf(word: string): JudgeOptions["split"] {
