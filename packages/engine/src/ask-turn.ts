@@ -79,7 +79,7 @@ export async function askTurn(
     await limiter?.cancel(claim.lane, reservationId);
     return refusal;
   }
-  const result = await ask(ports, request, signal);
+  const result = await callProvider(ports, request, signal);
   // The request may have reached the provider: its reservation and its money stay charged.
   if (result === "interrupted") return { kind: "again", afterMs: 0 };
   const exchange = exchangeOf(ports, claim, { turn, request, inputTokens }, result, { settings, limiterMs, bound });
@@ -137,7 +137,12 @@ async function openMoney(
   }
 }
 
-async function ask(ports: TrialPorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
+/** Sends one request to a provider within its deadline. A provider that throws or hangs is a failure, never an exception. */
+export async function callProvider(
+  ports: Pick<TrialPorts, "provider" | "callTimeoutMs" | "now">,
+  request: ChatRequest,
+  signal: AbortSignal,
+): Promise<ChatResult | "interrupted"> {
   using deadline = openCallDeadline(signal, ports.callTimeoutMs);
   const startedMs = ports.now();
   try {

@@ -1,6 +1,5 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
-export { mayBeBilled } from "./ask-turn.ts";
-export { openCallDeadline } from "./call-deadline.ts";
+export { callProvider, mayBeBilled } from "./ask-turn.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";
 export {

@@ -1,5 +1,6 @@
 import {
   admitRequest,
+  callProvider,
   type ChatRequest,
   type ChatResult,
   decideFailure,
@@ -7,7 +8,6 @@ import {
   type Delivery,
   type FailureOutcome,
   mayBeBilled,
-  openCallDeadline,
   settleRequest,
 } from "@hallumaze/engine";
 import { buildJudgeRequest, type Judged, type JudgeRequestText, precheck, readVerdict } from "@hallumaze/judge";
@@ -89,7 +89,7 @@ async function callOnce(
   const inputTokens = estimateTokens(text.system) + estimateTokens(text.user);
   const admitted = await admit(ports, session, { attempt, inputTokens }, signal);
   if (admitted !== null) return admitted;
-  const result = await ask(ports, request, signal);
+  const result = await callProvider(ports, request, signal);
   if (result === "interrupted") return giveBack(ports, claim, 0);
   await settle(ports, claim, attempt, result);
   if (result.kind === "failure") return fail(ports, session, attempt, result);
@@ -191,40 +191,6 @@ async function admit(
 
 function tryNumberOf({ tries, waits }: JudgeClaim): number {
   return tries + waits + 1;
-}
-
-async function ask(ports: JudgePorts, request: ChatRequest, signal: AbortSignal): Promise<ChatResult | "interrupted"> {
-  using deadline = openCallDeadline(signal, ports.callTimeoutMs);
-  const startedMs = ports.now();
-  try {
-    return await Promise.race([ports.provider.complete(request, deadline.signal), deadline.fired]);
-  } catch (error) {
-    if (signal.aborted) return "interrupted";
-    const timedOut = deadline.timedOut();
-    const message = timedOut
-      ? `timeout(total): no complete reply within ${ports.callTimeoutMs} ms`
-      : error instanceof Error
-        ? `${error.name}: ${error.message}`
-        : String(error);
-    return {
-      kind: "failure",
-      outcome: timedOut ? "timeout" : "internal",
-      message,
-      retryAfterMs: null,
-      detail: timedOut ? "total" : null,
-      park: null,
-      rawBody: null,
-      servedModel: null,
-      servedBy: null,
-      nativeFinishReason: null,
-      usage: { inputTokens: null, outputTokens: null, cachedTokens: null, reasoningTokens: null },
-      httpMs: ports.now() - startedMs,
-      ttftMs: null,
-      effectiveParams: {},
-      limits: {},
-      sideRequests: [],
-    };
-  }
 }
 
 async function settle(ports: JudgePorts, claim: JudgeClaim, attempt: number, result: ChatResult): Promise<void> {
