@@ -1,4 +1,4 @@
-import { lanesOf, type ModelSpec, type SweepSpec } from "@hallumaze/sweep";
+import { judgesOf, lanesOf, type ModelSpec, type SweepSpec } from "@hallumaze/sweep";
 
 import {
   addIntervals,
@@ -160,11 +160,68 @@ export async function estimateSweep(
     };
     parts.push({ estimate, demand, cost });
   }
+  const judge = judgePart(spec, parts, ports);
+  if (judge !== null) parts.push(judge);
   const laneEstimates = lanes.map(({ lane, aliases, limits }) => {
     const demand = joinDemands(parts.filter(({ estimate }) => estimate.lane === lane).map((part) => part.demand));
     return { lane, aliases, limits, ...pace(demand, limits, ports.slots) };
   });
   return totals(spec, parts, laneEstimates, ports.spentUsd);
+}
+
+/** Rules, criteria and facts that a judge is told beside prompt and answer. */
+const judgeRulesTokens = 1500;
+/** A verdict with its evidence. */
+const verdictTokens: Interval = { low: 150, expected: 400, high: 4000 };
+/** Calls for each answer to judge: second opinions, replies that have to be asked for again. */
+const callsPerAnswer: Interval = { low: 1, expected: 1.1, high: 3 };
+
+/** What judging the cells to run takes: each answer with its prompt and the rules, in a request of its own. */
+function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: EstimatePorts): ModelPart | null {
+  const [judge] = judgesOf(spec);
+  if (judge === undefined || spec.judge === null) return null;
+  const { share, repeats } = spec.judge;
+  const answers = joinDemands(parts.map(({ demand }) => demand));
+  const calls = intervalOf((bound) => answers.requests[bound] * share * repeats * callsPerAnswer[bound]);
+  const perCall = (bound: keyof Interval): number =>
+    answers.requests[bound] === 0
+      ? 0
+      : (answers.inputTokens[bound] + answers.outputTokens[bound]) / answers.requests[bound] + judgeRulesTokens;
+  const seconds = intervalOf((bound) => (judge.provider === "sim" ? 0 : verdictTokens[bound] / 50));
+  const demand = demandOf([
+    {
+      requests: calls,
+      inputTokens: intervalOf((bound) => calls[bound] * perCall(bound)),
+      outputTokens: intervalOf((bound) => calls[bound] * verdictTokens[bound]),
+      replySeconds: intervalOf((bound) => calls[bound] * seconds[bound]),
+      longestReplySeconds: seconds,
+      largestInputTokens: Math.ceil(perCall("high")),
+    },
+  ]);
+  const name = `${judge.provider}/${judge.model}`;
+  const lane = judge.lane.replace(/^judge\./, "");
+  const model: ModelSpec = {
+    ...judge,
+    alias: name,
+    lane,
+    laneOverride: null,
+    temperatureExplicit: false,
+    maxTokens: { default: judge.maxTokens ?? verdictTokens.high, perSize: {} },
+  };
+  const limits = { ...ports.limitsOf(model), ...spec.limits[name] };
+  const cost = costOf(demand, ports.priceOf(model));
+  const { requests, inputTokens, outputTokens } = demand;
+  const estimate: ModelEstimate = {
+    alias: `judge ${name}`,
+    lane: judge.lane,
+    requests,
+    inputTokens,
+    outputTokens,
+    costUsd: cost === null ? null : dollars(cost),
+    ...pace(demand, limits, ports.slots),
+    basedOnReplies: 0,
+  };
+  return { estimate, demand, cost };
 }
 
 /** Exact, in trillionths of a dollar. */

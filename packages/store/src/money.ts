@@ -59,9 +59,14 @@ async function openRequest(database: Database, request: RequestIntent): Promise<
   const { trialId, fence, turn, tryNumber, workerId, boundUsd } = request;
   const bound = Prisma.sql`${boundUsd}::numeric`;
   const [row] = await database.query<AdmissionRow>(Prisma.sql`
-    WITH held AS (
+    WITH held_trial AS (
       SELECT t.id, t.sweep_id FROM trials t
       WHERE t.id = ${trialId}::uuid AND t.fence = ${fence} AND t.state = 'running' FOR SHARE
+    ), held_judge AS (
+      SELECT j.id, j.sweep_id FROM judge_requests j
+      WHERE j.id = ${trialId}::uuid AND j.fence = ${fence} AND j.state = 'running' FOR SHARE
+    ), held AS (
+      SELECT * FROM held_trial UNION ALL SELECT * FROM held_judge
     ), known AS (
       SELECT 1 FROM open_requests o WHERE ${isRequest(request)}
     ), charged AS (
@@ -102,8 +107,19 @@ async function unblockBudget(database: Database, sweepId: string): Promise<reado
         queued_at = clock_timestamp()
       FROM blocked WHERE t.id = blocked.id
       RETURNING t.id, t.lane, t.generation, t.ordinal
+    ), blocked_judges AS (
+      SELECT j.id FROM judge_requests j JOIN sweeps s ON s.id = j.sweep_id
+      WHERE j.sweep_id = ${sweepId}::uuid AND j.state = 'blocked' AND j.outcome = 'budget_blocked'
+        AND (s.budget_usd IS NULL OR s.spent_usd + s.reserved_usd < s.budget_usd)
+      ORDER BY j.id FOR NO KEY UPDATE OF j
+    ), judges_put_back AS (
+      UPDATE judge_requests j SET state = 'queued', generation = j.generation + 1, outcome = NULL, message = NULL,
+        queued_at = clock_timestamp()
+      FROM blocked_judges WHERE j.id = blocked_judges.id
+      RETURNING j.id, j.lane, j.generation, 0::bigint AS ordinal
     )
-    SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs" FROM put_back ORDER BY lane, ordinal, id`);
+    SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs"
+    FROM (SELECT * FROM put_back UNION ALL SELECT * FROM judges_put_back) back ORDER BY lane, ordinal, id`);
 }
 
 /** Where a sweep's money went. */

@@ -93,15 +93,25 @@ async function sumCosts(database: Database, sweepId: string): Promise<ReadonlyMa
 }
 
 async function tally(database: Database, sweepId: string, sinceMs: number): Promise<RequestTally> {
+  const since = Prisma.sql`to_timestamp(${sinceMs}::float8 / 1000)`;
   const [row] = isUuid(sweepId)
     ? await database.query<RequestTally>(Prisma.sql`
-        SELECT count(*)::int AS requests, coalesce(sum(e.input_tokens), 0)::float8 AS "inputTokens",
-          coalesce(sum(e.output_tokens), 0)::float8 AS "outputTokens", trim_scale(sum(e.cost_usd))::text AS "costUsd",
-          (count(*) FILTER (WHERE e.cost_usd IS NULL AND (e.text IS NOT NULL OR e.cost_bound_usd IS NOT NULL)))::int AS "costUnknown",
-          (extract(epoch FROM max(e.created_at) - min(e.created_at - e.http_ms * interval '1 millisecond')) * 1000)::float8
+        WITH calls AS (
+          SELECT e.input_tokens, e.output_tokens, e.cost_usd, e.created_at, e.http_ms,
+            e.cost_usd IS NULL AND (e.text IS NOT NULL OR e.cost_bound_usd IS NOT NULL) AS is_unknown
+          FROM trials t JOIN exchanges e ON e.trial_id = t.id
+          WHERE t.sweep_id = ${sweepId}::uuid AND e.created_at >= ${since}
+          UNION ALL
+          SELECT j.input_tokens, j.output_tokens, j.cost_usd, j.created_at, j.http_ms, j.cost_usd IS NULL
+          FROM trials t JOIN results r ON r.trial_id = t.id JOIN judgements j ON j.result_id = r.id
+          WHERE t.sweep_id = ${sweepId}::uuid AND j.decided_by = 'judge' AND j.created_at >= ${since}
+        )
+        SELECT count(*)::int AS requests, coalesce(sum(input_tokens), 0)::float8 AS "inputTokens",
+          coalesce(sum(output_tokens), 0)::float8 AS "outputTokens", trim_scale(sum(cost_usd))::text AS "costUsd",
+          (count(*) FILTER (WHERE is_unknown))::int AS "costUnknown",
+          (extract(epoch FROM max(created_at) - min(created_at - http_ms * interval '1 millisecond')) * 1000)::float8
             AS "elapsedMs"
-        FROM trials t JOIN exchanges e ON e.trial_id = t.id
-        WHERE t.sweep_id = ${sweepId}::uuid AND e.created_at >= to_timestamp(${sinceMs}::float8 / 1000)`)
+        FROM calls`)
     : [];
   return row ?? { requests: 0, inputTokens: 0, outputTokens: 0, costUsd: null, costUnknown: 0, elapsedMs: null };
 }
