@@ -46,6 +46,15 @@ const accepted = Prisma.sql`LEFT JOIN LATERAL (
     SELECT * FROM exchanges x WHERE x.id = t.accepted_exchange_id LIMIT 1
   ) e ON true`;
 
+/** What the further turns of a result took; a shadow of group A is no part of its result. */
+const furtherTurns = Prisma.sql`CROSS JOIN LATERAL (
+    SELECT coalesce(sum(x.input_tokens), 0)::int AS input, coalesce(sum(x.output_tokens), 0)::int AS output,
+      coalesce(sum(x.cached_tokens), 0)::int AS cached, coalesce(sum(x.reasoning_tokens), 0)::int AS reasoning,
+      coalesce(sum(x.http_ms), 0)::int AS ms
+    FROM exchanges x WHERE t."group" <> 'A' AND x.trial_id = e.trial_id AND x.turn > 0 AND x.sequence > e.sequence
+      AND NOT x.late_duplicate AND x.outcome IS NULL
+  ) further`;
+
 interface TrialPageRow extends OrderedRow {
   readonly cellId: string;
   readonly sweep: string;
@@ -78,11 +87,12 @@ async function* streamTrials(
       WITH ${pageAfter(sweepId, last, pageSize, Prisma.sql`t.in_grid`)}
       SELECT ${orderColumns}, t.cell_id AS "cellId", s.name AS sweep, t.plan, t.state::text AS state, t.outcome,
         t.tries + t.empty_retries AS tries, t.message, t.source_trial_id::text AS "sourceTrialId",
-        e.id IS NOT NULL AS "hasExchange", e.input_tokens AS "inputTokens", e.output_tokens AS "outputTokens",
-        e.cached_tokens AS "cachedTokens", e.reasoning_tokens AS "reasoningTokens", e.served_model AS "servedModel",
+        e.id IS NOT NULL AS "hasExchange", e.input_tokens + further.input AS "inputTokens",
+        e.output_tokens + further.output AS "outputTokens", e.cached_tokens + further.cached AS "cachedTokens",
+        e.reasoning_tokens + further.reasoning AS "reasoningTokens", e.served_model AS "servedModel",
         (SELECT trim_scale(sum(x.cost_usd))::text FROM exchanges x WHERE x.trial_id = t.id) AS "costUsd",
-        e.http_ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
-      FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted}
+        e.http_ms + further.ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
+      FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted} ${furtherTurns}
       ORDER BY ${order}`);
     if (rows.length === 0) return;
     const found = await findScores(database, rows);
