@@ -116,7 +116,7 @@ async function unblockBudget(database: Database, sweepId: string): Promise<reado
       UPDATE judge_requests j SET state = 'queued', generation = j.generation + 1, outcome = NULL, message = NULL,
         queued_at = clock_timestamp()
       FROM blocked_judges WHERE j.id = blocked_judges.id
-      RETURNING j.id, j.lane, j.generation, 0::bigint AS ordinal
+      RETURNING j.id, j.lane, j.generation, 0 AS ordinal
     )
     SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs"
     FROM (SELECT * FROM put_back UNION ALL SELECT * FROM judges_put_back) back ORDER BY lane, ordinal, id`);
