@@ -9,6 +9,7 @@ import {
   type JudgePlan,
   type JudgeRequestRow,
   type JudgeStorePort,
+  paramsJsonOf,
 } from "@hallumaze/judging";
 
 import { maxLosses } from "./claims.ts";
@@ -73,7 +74,7 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
         WHERE id = ${requestId}::uuid AND fence = ${fence} AND state = 'running' RETURNING 1 AS released`);
     },
     openJudgeCall: (call) => openCall(database, call),
-    recordJudgement: (judgement, of, end) => record(database, judgement, of, end),
+    recordJudgement: (judgement, of) => record(database, judgement, of),
     endJudge: (requestId, fence, end, call) => endRequest(database, requestId, fence, end, call),
     blockJudgeLane: async (lane, outcome, message) => {
       const rows = await database.query<{ readonly id: string }>(Prisma.sql`
@@ -119,7 +120,7 @@ async function requestJudgements(database: Database, rows: readonly JudgeRequest
   for (let start = 0; start < rows.length; start += 1000) {
     const input = rows.slice(start, start + 1000).map(({ plan, ...row }) => ({
       ...row,
-      planJson: encodeText(JSON.stringify({ judgeKey: judgeKey(plan), ...plan })),
+      planJson: encodeText(JSON.stringify({ ...plan, judgeKey: judgeKey(plan) })),
     }));
     const [row] = await database.query<{ readonly added: number }>(Prisma.sql`
       WITH written AS (
@@ -228,7 +229,8 @@ async function toClaim(
       : await readJudgements(
           database,
           Prisma.sql`j.result_id = ${resultId}::uuid AND j.model_asked = ${modelAsked} AND j.round = ${plan.round}
-            AND j.repeat = ${plan.repeat} AND j.prompt_version = ${plan.promptVersion}`,
+            AND j.repeat = ${plan.repeat} AND j.prompt_version = ${plan.promptVersion}
+            AND j.params_json = ${encodeText(paramsJsonOf(plan))}`,
         );
   const submitterModel = decodeNullable(row.trialModel ?? row.submitter);
   return { requestId, resultId, sweepId, lane, plan, fence, tries, waits, recorded, source, submitterModel };
@@ -286,12 +288,7 @@ async function record(
   database: Database,
   judgement: JudgementRecord,
   of: Omit<Call, "workerId" | "boundUsd">,
-  end: JudgeEnd | null,
 ): Promise<"recorded" | "late"> {
-  const ended =
-    end === null
-      ? Prisma.sql`SELECT 1 WHERE false`
-      : Prisma.sql`UPDATE judge_requests q SET ${endingOf(end)} FROM held WHERE q.id = held.id RETURNING 1`;
   const [row] = await database.query<{ readonly isHeld: boolean }>(Prisma.sql`
     WITH held AS (
       SELECT q.id FROM judge_requests q
@@ -305,7 +302,7 @@ async function record(
     ), ${settleMoney(Prisma.sql`
       SELECT p.sweep_id, coalesce(i.cost_usd, c.bound_usd, 0) AS spent, 0 AS released
       FROM paid_by p JOIN judged j ON true JOIN input i ON i.id = j.id LEFT JOIN closed c ON true
-      UNION ALL SELECT sweep_id, 0, coalesce(bound_usd, 0) FROM closed`)}, ended AS (${ended})
+      UNION ALL SELECT sweep_id, 0, coalesce(bound_usd, 0) FROM closed`)}
     SELECT EXISTS (SELECT 1 FROM held) AS "isHeld"`);
   return row?.isHeld === true ? "recorded" : "late";
 }

@@ -360,7 +360,8 @@ async function listUnjudged(
         AND ('x' || substr(md5(t.cell_id), 1, 7))::bit(28)::int < ${options.share}::float8 * 268435456
         AND NOT EXISTS (
           SELECT 1 FROM results r JOIN judge_requests q ON q.result_id = r.id
-          WHERE r.trial_id = t.id AND q.plan_json::json->>'judgeKey' = ${encodeText(options.judge)})
+          WHERE r.trial_id = t.id AND q.plan_json::json->>'judgeKey' = ${encodeText(options.judge)}
+            AND q.plan_json::json->>'round' = 'first')
       ORDER BY t.id LIMIT ${options.limit}
     ), made AS (
       INSERT INTO results (trial_id) SELECT id FROM chosen
