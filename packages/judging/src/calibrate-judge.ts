@@ -17,7 +17,7 @@ import {
   rubricVersion,
 } from "@hallumaze/judge";
 
-import { heuristicName } from "./judgement-records.ts";
+import { heuristicName, paramsJsonOf } from "./judgement-records.ts";
 import type { JudgeModel, JudgePlan, JudgeStorePort, StoredJudgement } from "./ports.ts";
 import { deliverPlanned, requestRow } from "./request-judgements.ts";
 
@@ -142,13 +142,14 @@ function plansOf({ judge, promptVersion, repeats, generation }: CalibrationWish)
 }
 
 function isOf(judgement: StoredJudgement, { judge, promptVersion, generation }: CalibrationWish): boolean {
-  const params = JSON.parse(judgement.paramsJson) as { readonly generation?: number };
   return (
     judgement.scoredBy !== heuristicName &&
     judgement.modelAsked === `${judge.provider}/${judge.model}` &&
     judgement.promptVersion === promptVersion &&
     judgement.rubricVersion === rubricVersion &&
-    (params.generation ?? 0) === generation
+    // A second opinion of the same judge has a repeat's number too, and is no part of what is measured.
+    (judgement.round === "first" || judgement.round === "repeat") &&
+    judgement.paramsJson === paramsJsonOf({ judge, generation })
   );
 }
 

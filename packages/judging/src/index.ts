@@ -30,6 +30,7 @@ export {
   inputHash,
   judgementOf,
   judgeName,
+  paramsJsonOf,
   precheckJudgement,
 } from "./judgement-records.ts";
 export type { JudgeObserver, JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";

@@ -12,7 +12,7 @@ import {
 } from "@hallumaze/judge";
 
 import type { JudgeSettings } from "./judge-ports.ts";
-import type { JudgeClaim, JudgementRecord } from "./ports.ts";
+import type { JudgeClaim, JudgementRecord, JudgePlan } from "./ports.ts";
 
 /** What the seed calls a verdict of a judge. SOURCE: seed document on the judge, section 3. */
 export const judgeName = "LLM-JUDGE-v1";
@@ -36,20 +36,20 @@ type Identity = Pick<
   "resultId" | "modelAsked" | "promptVersion" | "rubricVersion" | "paramsJson" | "round" | "repeat"
 >;
 
+/** What a judge is asked with beside the text, as it is kept with every judgement: tells apart two askings of one model. */
+export function paramsJsonOf({ judge, generation }: Pick<JudgePlan, "judge" | "generation">): string {
+  const { temperature, maxTokens, baseUrl, params } = judge;
+  return JSON.stringify({ temperature, maxTokens, baseUrl, ...params, generation });
+}
+
 function identityOf(claim: JudgeClaim): Identity {
-  const { judge, promptVersion, round, repeat, generation } = claim.plan;
+  const { judge, promptVersion, round, repeat } = claim.plan;
   return {
     resultId: claim.resultId,
     modelAsked: `${judge.provider}/${judge.model}`,
     promptVersion,
     rubricVersion,
-    paramsJson: JSON.stringify({
-      temperature: judge.temperature,
-      maxTokens: judge.maxTokens,
-      baseUrl: judge.baseUrl,
-      generation,
-      ...judge.params,
-    }),
+    paramsJson: paramsJsonOf(claim.plan),
     round,
     repeat,
   };
@@ -101,7 +101,7 @@ export function judgementOf(given: {
   readonly request: JudgeRequestText;
   readonly sent: ChatRequest;
   readonly attempt: number;
-  readonly result: ChatResult & { readonly kind: "reply" };
+  readonly result: ChatResult;
   readonly reading: VerdictReading;
   readonly settings: JudgeSettings;
 }): JudgementRecord {

@@ -214,13 +214,12 @@ export interface JudgeStorePort {
     readonly boundUsd: string | null;
   }) => Promise<RequestAdmission>;
   /**
-   * Keeps a judgement, settles its call, and ends its request where `end` says so, in one statement. `late`: the fence is
-   * old; it is kept all the same, and counts in no consensus.
+   * Keeps a judgement with its raw reply and settles its call, in one statement. `late`: the fence is old; it is kept all
+   * the same, and counts in no consensus.
    */
   readonly recordJudgement: (
     judgement: JudgementRecord,
     of: { readonly requestId: string; readonly fence: number; readonly attempt: number; readonly tryNumber: number },
-    end: JudgeEnd | null,
   ) => Promise<"recorded" | "late">;
   /** Keeps a judgement that no request asked for (the heuristic's). Once a result, scorer and input. */
   readonly addJudgement: (judgement: JudgementRecord) => Promise<void>;

@@ -10,7 +10,14 @@ import {
   mayBeBilled,
   settleRequest,
 } from "@hallumaze/engine";
-import { buildJudgeRequest, type Judged, type JudgeRequestText, precheck, readVerdict } from "@hallumaze/judge";
+import {
+  buildJudgeRequest,
+  type Judged,
+  type JudgeRequestText,
+  precheck,
+  readVerdict,
+  type VerdictReading,
+} from "@hallumaze/judge";
 import { estimateTokens } from "@hallumaze/protocol";
 
 import { heuristicJudgement, judgementOf, precheckJudgement } from "./judgement-records.ts";
@@ -57,18 +64,22 @@ interface Session {
 
 async function runClaimed(ports: JudgePorts, claim: JudgeClaim, signal: AbortSignal): Promise<JudgeResult> {
   const session: Session = { claim, settings: await ports.settingsOf(claim), judged: judgedOf(claim.source) };
+  const last = claim.recorded.at(-1);
+  // Its worker died between the last judgement and the end of the request.
+  if (last !== undefined && isLast(last)) return finish(ports, session, last.status);
   const checked = precheck(session.judged);
-  if (checked.kind !== "ask") {
-    const judgement = precheckJudgement(claim, session.judged, checked);
-    const outcome = judgement.status;
-    return keep(ports, session, judgement, { attempt: 1, end: { kind: "done", outcome } });
-  }
+  if (checked.kind !== "ask") return keep(ports, session, precheckJudgement(claim, session.judged, checked));
   for (let attempt = claim.recorded.length + 1; attempt <= callsAtMost; attempt += 1) {
     const result = await callOnce(ports, session, attempt, signal);
     if (result !== "again-in-a-fresh-session") return result;
   }
-  // A crash after the second unreadable reply and before the end of its request.
-  return end(ports, claim, { kind: "done", outcome: "unscored" }, null);
+  return finish(ports, session, "unscored");
+}
+
+/** Whether no further call follows a judgement: a verdict, a refusal, or an unreadable reply for the second time. */
+function isLast({ status, attempt, decidedBy, unscoredReason }: JudgementRecord): boolean {
+  const isRefusal = unscoredReason?.split(":", 1)[0] === "refused";
+  return status === "verdict" || attempt >= callsAtMost || decidedBy === "precheck" || isRefusal;
 }
 
 async function callOnce(
@@ -92,13 +103,17 @@ async function callOnce(
   const result = await callProvider(ports, request, signal);
   if (result === "interrupted") return giveBack(ports, claim, 0);
   await settle(ports, claim, attempt, result);
-  if (result.kind === "failure") return fail(ports, session, attempt, result);
-  const reading = readVerdict(result.text, {
-    version: promptVersion,
-    response: judged.response,
-    nonce: text.nonce,
-    finishReason: result.finishReason,
-  });
+  if (result.kind === "failure" && result.outcome !== "filtered") return fail(ports, session, attempt, result);
+  // A filter's refusal is the judge's: unscored with what was received, and another judge may be asked.
+  const reading: VerdictReading =
+    result.kind === "failure"
+      ? { kind: "unreadable", reason: "refused", message: `filtered: ${result.message}` }
+      : readVerdict(result.text, {
+          version: promptVersion,
+          response: judged.response,
+          nonce: text.nonce,
+          finishReason: result.finishReason,
+        });
   const judgement = judgementOf({
     claim,
     judged,
@@ -109,11 +124,8 @@ async function callOnce(
     reading,
     settings: session.settings,
   });
-  const isUnreadable = reading.kind === "unreadable";
-  const isOver = !isUnreadable || attempt >= callsAtMost || reading.reason === "refused";
-  const outcome = isUnreadable ? "unscored" : "verdict";
-  const kept = await keep(ports, session, judgement, { attempt, end: isOver ? { kind: "done", outcome } : null });
-  return isOver || kept.kind === "give-up" ? kept : "again-in-a-fresh-session";
+  const kept = await keep(ports, session, judgement);
+  return isLast(judgement) || kept.kind === "give-up" ? kept : "again-in-a-fresh-session";
 }
 
 /** A request of its own: no earlier message, no tools, nothing of the submitter. */
@@ -206,7 +218,6 @@ async function settle(ports: JudgePorts, claim: JudgeClaim, attempt: number, res
 
 /** What a candidate can provoke: it never yields a level of the heuristic. */
 const candidateMadeOutcomes: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
-  "filtered",
   "context_too_long",
   "bad_request",
   "prompt_truncated",
@@ -245,25 +256,26 @@ async function fail(
   return end(ports, claim, { kind, outcome: failure.outcome, message: failure.message }, call);
 }
 
-async function keep(
-  ports: JudgePorts,
-  session: Session,
-  judgement: JudgementRecord,
-  { attempt, end: over }: { readonly attempt: number; readonly end: JudgeEnd | null },
-): Promise<JudgeResult> {
+async function keep(ports: JudgePorts, session: Session, judgement: JudgementRecord): Promise<JudgeResult> {
   const { claim } = session;
   const { requestId, fence } = claim;
-  const of = { requestId, fence, attempt, tryNumber: tryNumberOf(claim) };
-  const kept = await ports.store.recordJudgement(judgement, of, over);
+  const of = { requestId, fence, attempt: judgement.attempt, tryNumber: tryNumberOf(claim) };
+  const kept = await ports.store.recordJudgement(judgement, of);
   if (kept === "late") {
     ports.observe.late(claim);
     return { kind: "give-up", reason: "lost-lease" };
   }
-  if (over !== null) {
-    ports.observe.ended(claim, over);
-    await askFurther(ports.store, claim, session.settings);
-  }
-  return { kind: "done" };
+  return isLast(judgement) ? finish(ports, session, judgement.status) : { kind: "done" };
+}
+
+/** A further opinion is asked before the end: else a worker that dies in between would leave the result half judged. */
+async function finish(
+  ports: JudgePorts,
+  { claim, settings }: Session,
+  outcome: JudgementRecord["status"],
+): Promise<JudgeResult> {
+  await askFurther(ports.store, claim, settings);
+  return end(ports, claim, { kind: "done", outcome }, null);
 }
 
 async function giveBack(ports: JudgePorts, claim: JudgeClaim, afterMs: number): Promise<JudgeResult> {
