@@ -1,4 +1,4 @@
-import type { LimiterPort, StorePort } from "@hallumaze/engine";
+import type { LaneLimits, LimiterPort, StorePort } from "@hallumaze/engine";
 import {
   type JudgeClaim,
   type JudgeModel,
@@ -40,21 +40,29 @@ export function openJudgeCatalog(
       const known = specs.get(sweep.sweepId);
       const spec = known?.specJson === sweep.specJson ? known.spec : parseStoredSpec(sweep.specJson);
       specs.set(sweep.sweepId, { specJson: sweep.specJson, spec, isRehearsal: sweep.name.endsWith("-rehearsal") });
-      const ofTrials = new Set(spec.models.map(({ lane }) => lane));
+    }
+    for (const [lane, limits] of limitsOfJudges()) {
+      const text = JSON.stringify(limits);
+      if (configured.get(lane) === text) continue;
+      await limiter.configure(lane, limits);
+      configured.set(lane, text);
+    }
+  };
+  /** A later sweep's limits of a lane override an earlier one's, as for trials. */
+  const limitsOfJudges = (): ReadonlyMap<string, LaneLimits> => {
+    const known = [...specs.values()].map(({ spec }) => spec);
+    // A model that is tested, in whatever sweep, and judges has one lane at its vendor: the trials' limits are its limits.
+    const ofTrials = new Set(known.flatMap(({ models }) => models.flatMap(({ lane }) => [lane, rehearsalLane(lane)])));
+    const merged = new Map<string, LaneLimits>();
+    for (const spec of known) {
       for (const judge of judgesOf(spec)) {
         const lane = limiterLaneOf(laneOf(judge));
-        // A model that is tested and judges has one lane at its vendor: the trials' limits are its limits.
         if (ofTrials.has(lane) || judge.provider === "sim") continue;
-        const limits = {
-          ...findDefaultLimits(judge)?.limits,
-          ...spec.limits[`${judge.provider}/${judge.model}`],
-        };
-        const text = JSON.stringify(limits);
-        if (configured.get(lane) === text) continue;
-        await limiter.configure(lane, limits);
-        configured.set(lane, text);
+        const own = spec.limits[`${judge.provider}/${judge.model}`];
+        merged.set(lane, { ...findDefaultLimits(judge)?.limits, ...own });
       }
     }
+    return merged;
   };
   return {
     refresh,
