@@ -43,7 +43,7 @@ export function createJudgementMethods(database: Database): JudgementMethods {
     },
     findCalibration: (key) => findCalibration(database, key),
     countLooks: async (goldSetId) =>
-      database.run((prisma) => prisma.calibration.count({ where: { goldSetId, split: "test" } })),
+      database.run((prisma) => prisma.calibration.count({ where: { goldSetId, split: { not: "dev" } } })),
   };
 }
 
