@@ -175,8 +175,8 @@ function priced(result: ChatResult): ChatResult {
 }
 
 /** US dollars for a million tokens, and what a scripted reply of a model of that price costs. */
-export const price = { input: 10, output: 100 } as const;
-export const callUsd = 0.02;
+export const price = { input: 10, output: 10 } as const;
+export const callUsd = 0.011;
 
 async function submitJudged(
   stage: WorkerStage,
@@ -237,7 +237,10 @@ function asSim({ system, messages, params }: ChatRequest) {
 }
 
 /** A failure of a judge's provider. */
-export function failed(outcome: "overloaded" | "timeout" | "transport" | "filtered", message: string): ChatResult {
+export function failed(
+  outcome: "overloaded" | "timeout" | "transport" | "filtered" | "bad_request",
+  message: string,
+): ChatResult {
   return { ...failure(message), kind: "failure", outcome } as ChatResult;
 }
 
