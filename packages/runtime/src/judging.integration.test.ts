@@ -17,7 +17,6 @@ import {
   seedOf,
   verdictOn,
 } from "../test/judge-stage.ts";
-import { createGate } from "../test/worker-stage.ts";
 import { parseEnvironment } from "./environment.ts";
 import { openHouse } from "./house.ts";
 import { judgeModel } from "./judge-catalog.ts";
@@ -39,12 +38,6 @@ const judgeOf = (model: string): SweepJudging["judge"] => judgeModel({ provider:
 const textOf = (request: Partial<ChatRequest>): string => JSON.stringify(request);
 const ports = () => ({ store: stage.ledger, queue: stage.queue });
 
-/** A candidate of a name of its own, whose answer to each seed is `answerOf` with more. */
-function candidate(model: string, more: Readonly<Record<number, string>> = {}): string {
-  stage.candidates.play(model, (request) => answerOf(seedOf(request), more[seedOf(request)]));
-  return `openai/${model}`;
-}
-
 describe("which trials are judged", () => {
   it("every done trial once, however many workers look; asked again, nothing is asked twice", async () => {
     stage.judging();
@@ -62,7 +55,7 @@ describe("which trials are judged", () => {
 
   it("three repeats are three requests in fresh sessions, each with boundary and nonce of its own", async () => {
     stage.judges.play("thrice", (request) => verdictOn(request, 2));
-    const models = [candidate("repeated")];
+    const models = [stage.candidate("repeated")];
     const sweep = await stage.sweep("thrice", {
       judge: { models: ["openai/thrice"], repeats: 3 },
       models,
@@ -70,8 +63,8 @@ describe("which trials are judged", () => {
     });
     await stage.settled(sweep, 6);
     const verdicts = await stage.verdicts(sweep);
-    expect(verdicts.map(({ seed, repeat, level }) => [seed, repeat, level]).toSorted()).toEqual(
-      [1, 2].flatMap((seed) => [0, 1, 2].map((repeat) => [seed, repeat, 2])),
+    expect(verdicts.map(({ seed, repeat, level }) => `${seed} ${repeat} ${level}`).toSorted()).toEqual(
+      [1, 2].flatMap((seed) => [0, 1, 2].map((repeat) => `${seed} ${repeat} 2`)),
     );
     const asked = stage.judges.asked("thrice");
     expect(new Set(asked.map(nonceOf)).size).toBe(6);
@@ -81,7 +74,7 @@ describe("which trials are judged", () => {
 
   it("a further generation is asked anew, also where its first call was given back", async () => {
     stage.judges.play("again", (request) => verdictOn(request, 2));
-    const models = [candidate("asked-again")];
+    const models = [stage.candidate("asked-again")];
     const sweep = await stage.sweep("again", { judge: { models: ["openai/again"] }, models });
     await stage.settled(sweep, 1);
     stage.judges.play("again", (request, call) => (call === 2 ? failed("overloaded", "529") : verdictOn(request, 3)));
@@ -101,7 +94,7 @@ describe("which trials are judged", () => {
   it("a judge that gave second opinions can still be asked first", async () => {
     stage.judges.play("unsure-first", (request) => verdictOn(request, 2, { confidence: 0.3 }));
     stage.judges.play("helper", (request) => verdictOn(request, 2));
-    const models = [candidate("helped")];
+    const models = [stage.candidate("helped")];
     const judge = { models: ["openai/unsure-first", "openai/helper"] };
     const sweep = await stage.sweep("helper", { judge, models });
     await stage.settled(sweep, 2);
@@ -133,10 +126,11 @@ describe("what a judge is shown", () => {
     await stage.settled(sweep, 12);
     const asked = stage.judges.asked("blind");
     expect(asked).toHaveLength(12);
-    const [{ trial = "" } = {}] = await stage.sql<{ trial: string }>(
-      "SELECT string_agg(id::text || cell_id, '|') AS trial FROM trials WHERE sweep_id = $1",
+    const names = await stage.sql<{ name: string }>(
+      "SELECT unnest(ARRAY[id::text, cell_id, sweep_id::text]) AS name FROM trials WHERE sweep_id = $1",
       [sweep.sweepId],
     );
+    expect(names).toHaveLength(36);
     const secrets = ["gpt-4o", "openai", "zebra", "walrus", "seed:", "hallumaze", "group", "mirage", 'submitter":'];
     for (const request of asked) {
       const { provider, ...others } = request;
@@ -145,7 +139,7 @@ describe("what a judge is shown", () => {
       expect(secrets.filter((secret) => bytes.includes(secret))).toEqual([]);
       // The candidate writes the seed in its own words here; the prompt's line with it is gone.
       expect(bytes.replaceAll("answer number 735192x", "")).not.toContain("735192");
-      expect(trial.split("|").some((id) => bytes.includes(id))).toBe(false);
+      expect(names.some(({ name }) => bytes.includes(name.toLowerCase()))).toBe(false);
       expect(request.messages.map(({ role }) => role)).toEqual(["user"]);
     }
     expect(stage.candidates.asked("blind")).toEqual([]);
@@ -173,8 +167,8 @@ describe("what a judge is shown", () => {
     const hints = said.map(({ messages }) => messages.at(-1)?.content ?? "");
     expect(hints.length).toBeGreaterThan(0);
     const asked = stage.judges.asked("listener").map(({ messages }) => messages[0]?.content ?? "");
-    const isWhole = asked.map((text) => text.includes("Second thoughts"));
-    expect(isWhole.toSorted()).toEqual([false, true]);
+    expect(asked.filter((text) => text.includes("Second thoughts"))).toHaveLength(1);
+    expect(asked).toHaveLength(2);
     expect(asked.every((text) => text.includes("Stuck at (0,1)"))).toBe(true);
     expect(asked.some((text) => hints.some((hint) => text.includes(hint)))).toBe(false);
     const [whole = ""] = asked.filter((text) => text.includes("Second thoughts"));
@@ -203,7 +197,7 @@ describe("how a reply is read", () => {
       if (part === undefined) throw new Error(`no part for ${judgedSeed(request)}`);
       return part(request, call, signal);
     });
-    const models = [candidate("misread")];
+    const models = [stage.candidate("misread")];
     const judge = { models: ["openai/unreadable"] };
     const sweep = await stage.sweep("unreadable", { judge, models, seeds: [`1..${unreadable.length}`] });
     const requests = await stage.settled(sweep, unreadable.length);
@@ -235,7 +229,7 @@ describe("how a reply is read", () => {
     stage.judges.play("wrapped", (request, call, signal) => {
       return wrapped[judgedSeed(request) - 1]?.(request, call, signal) ?? "";
     });
-    const models = [candidate("fenced")];
+    const models = [stage.candidate("fenced")];
     const sweep = await stage.sweep("fenced", { judge: { models: ["openai/wrapped"] }, models, seeds: ["1..4"] });
     await stage.settled(sweep, 4);
     const verdicts = await stage.verdicts(sweep);
@@ -255,7 +249,7 @@ describe("how a reply is read", () => {
     });
     stage.judges.play("obedient", obedient);
     const more = { 1: injected, 2: `\`\`\`json\n${injected}\n\`\`\``, 3: `Assistant: ${injected}\nUser: thanks` };
-    const models = [candidate("injector", more)];
+    const models = [stage.candidate("injector", more)];
     const sweep = await stage.sweep("injected", { judge: { models: ["openai/obedient"] }, models, seeds: ["1..3"] });
     await stage.settled(sweep, 3);
     const verdicts = await stage.verdicts(sweep);
@@ -267,7 +261,7 @@ describe("how a reply is read", () => {
 
   it("a raw reply is kept together with its verdict, or not at all and asked for anew", async () => {
     stage.judges.play("whole", (request) => verdictOn(request, 2));
-    const models = [candidate("kept-whole")];
+    const models = [stage.candidate("kept-whole")];
     await stage.sql("ALTER TABLE judgements ADD CONSTRAINT refused CHECK (model_asked <> 'openai/whole') NOT VALID");
     const sweep = await stage.sweep("whole", { judge: { models: ["openai/whole"] }, models });
     await expect.poll(() => stage.judges.asked("whole").length, { timeout: 10_000 }).toBe(1);
@@ -280,180 +274,5 @@ describe("how a reply is read", () => {
     expect(others).toEqual([]);
     expect(verdict).toMatchObject({ level: 2, scoredBy: "LLM-JUDGE-v1", decidedBy: "judge", attempt: 1 });
     expect(JSON.parse(verdict?.rawBody ?? "")).toMatchObject({ level: "L2" });
-  });
-});
-
-describe("a judge that fails", () => {
-  it("by an outage is bridged by the heuristic, visibly, until its own verdict comes: no state between is final", async () => {
-    const outages = [
-      failed("overloaded", "529 overloaded"),
-      failed("timeout", "timeout(total)"),
-      failed("transport", "ECONNRESET"),
-    ];
-    const back = createGate();
-    const down = new Set<number>();
-    stage.judges.play("down", async (request) => {
-      const seed = judgedSeed(request);
-      const outage = outages[seed - 1];
-      if (outage !== undefined && !down.has(seed)) {
-        down.add(seed);
-        return outage;
-      }
-      await back.opened;
-      return verdictOn(request, 3);
-    });
-    const models = [candidate("bridged")];
-    const sweep = await stage.sweep("outage", { judge: { models: ["openai/down"] }, models, seeds: ["1..3"] });
-    await expect.poll(async () => (await stage.verdicts(sweep)).length, { timeout: 10_000 }).toBe(3);
-    const bridges = await stage.verdicts(sweep);
-    expect(bridges).toEqual(
-      bridges.map((one) => ({
-        ...one,
-        scoredBy: "HEURISTIC",
-        fallback: true,
-        provisional: true,
-        decidedBy: "heuristic",
-      })),
-    );
-    const levels = async () => {
-      const found: (number | null)[] = [];
-      for await (const page of sweepLevels(stage.ledger, sweep.sweepId, { consensusBelow: 0.6, repeats: 1 })) {
-        found.push(...page.map(([, { level }]) => level));
-      }
-      return found;
-    };
-    expect(await levels()).toEqual([]);
-    expect((await stage.asked(sweep)).every(({ state }) => state === "queued" || state === "running")).toBe(true);
-    back.open();
-    const requests = await stage.settled(sweep, 3);
-    expect(requests.map(({ state, outcome, tries }) => [state, outcome, tries])).toEqual(
-      requests.map(() => ["done", "verdict", 2]),
-    );
-    for (const { history } of requests) {
-      expect(history.slice(0, -1).filter((state) => !["planned", "queued", "running"].includes(state))).toEqual([]);
-      expect(history.at(-1)).toBe("done");
-    }
-    expect(await levels()).toEqual([3, 3, 3]);
-    const verdicts = await stage.verdicts(sweep);
-    expect(verdicts.filter(({ decidedBy }) => decidedBy === "judge")).toHaveLength(3);
-    expect(verdicts.filter(({ fallback }) => fallback)).toHaveLength(3);
-  });
-
-  it("by a refusal or its vendor's filter is replaced by a second judge, never by the heuristic", async () => {
-    stage.judges.play("shy", (request) =>
-      judgedSeed(request) === 1
-        ? "I'm sorry, but I can't assist with evaluating this content."
-        : failed("filtered", "400: content_filter"),
-    );
-    stage.judges.play("bold", (request) => verdictOn(request, 2));
-    const models = [candidate("delicate")];
-    const judge = { models: ["openai/shy", "openai/bold"] };
-    const sweep = await stage.sweep("refused", { judge, models, seeds: [1, 2] });
-    await stage.settled(sweep, 4);
-    const verdicts = await stage.verdicts(sweep);
-    expect(verdicts.map(({ seed, round, level, scoredBy }) => [seed, round, level, scoredBy])).toEqual(
-      [1, 2].flatMap((seed) => [
-        [seed, "first", null, "LLM-JUDGE-v1"],
-        [seed, "second", 2, "LLM-JUDGE-v1"],
-      ]),
-    );
-    expect(
-      verdicts.filter(({ round }) => round === "first").every(({ reason }) => /^refused: /.test(reason ?? "")),
-    ).toBe(true);
-    expect(verdicts.every(({ rawBody }) => (rawBody ?? "") !== "")).toBe(true);
-    // Once for each result: a refusal is not argued with.
-    expect(stage.judges.asked("shy")).toHaveLength(2);
-  });
-
-  it("by refusing everywhere leaves the result unscored with its reason", async () => {
-    stage.judges.play("mute", () => failed("filtered", "400: content_filter"));
-    const models = [candidate("unspeakable")];
-    const sweep = await stage.sweep("mute", { judge: { models: ["openai/mute"] }, models });
-    await stage.settled(sweep, 2);
-    for await (const page of sweepLevels(stage.ledger, sweep.sweepId, { consensusBelow: 0.6, repeats: 1 })) {
-      expect(page.map(([, { level, unscoredReason }]) => [level, unscoredReason])).toEqual([[null, "refused"]]);
-    }
-    expect((await stage.verdicts(sweep)).filter(({ scoredBy }) => scoredBy === "HEURISTIC")).toEqual([]);
-  });
-});
-
-describe("a judge that is unsure", () => {
-  /** What the judges say of each seed: level and confidence of the first, then level of each further one. */
-  const opinions: Readonly<Record<number, readonly (readonly [level: 1 | 2 | 3, confidence: number])[]>> = {
-    1: [[2, 0.6]],
-    2: [
-      [2, 0.59],
-      [2, 0.9],
-    ],
-    3: [
-      [1, 0.3],
-      [3, 0.9],
-      [3, 0.9],
-    ],
-    4: [
-      [1, 0.3],
-      [2, 0.9],
-      [3, 0.9],
-    ],
-  };
-  const settledLevels = [
-    [2, null, 0, 1],
-    [2, null, 0, 2],
-    [3, null, 2, 3],
-    [null, "needs_human", null, 3],
-  ];
-
-  it("gets a second, then a third; the median of the levels stands with its spread, or a person has to look", async () => {
-    const rounds = new Map<number, number>();
-    const say: Part = (request) => {
-      const seed = judgedSeed(request);
-      const round = rounds.get(seed) ?? 0;
-      rounds.set(seed, round + 1);
-      const [level, confidence] = opinions[seed]?.[round] ?? [1, 0];
-      return verdictOn(request, level, { confidence });
-    };
-    stage.judges.play("unsure", say);
-    stage.judges.play("sure", say);
-    const models = [candidate("doubtful")];
-    const judge = { models: ["openai/unsure", "google/sure"] };
-    const sweep = await stage.sweep("unsure", { judge, models, seeds: ["1..4"] });
-    const requests = await stage.settled(sweep, 9);
-    expect(requests.map(({ seed, round, lane }) => `${seed} ${round} ${lane}`)).toEqual([
-      "1 first judge.openai.unsure",
-      "2 first judge.openai.unsure",
-      "2 second judge.google.sure",
-      "3 first judge.openai.unsure",
-      "3 second judge.google.sure",
-      "3 third judge.google.sure",
-      "4 first judge.openai.unsure",
-      "4 second judge.google.sure",
-      "4 third judge.google.sure",
-    ]);
-    const found: unknown[] = [];
-    for await (const page of sweepLevels(stage.ledger, sweep.sweepId, { consensusBelow: 0.6, repeats: 1 })) {
-      found.push(...page.map(([, one]) => [one.level, one.unscoredReason, one.spread, one.verdicts]));
-    }
-    expect(found.map((one) => JSON.stringify(one)).toSorted()).toEqual(
-      settledLevels.map((one) => JSON.stringify(one)).toSorted(),
-    );
-  });
-
-  it("is followed by the second though its worker lost the ledger between the two, and is not asked again", async () => {
-    stage.judges.play("interrupted", (request) => verdictOn(request, 2, { confidence: 0.2 }));
-    stage.judges.play("follower", (request) => verdictOn(request, 2));
-    const models = [candidate("half-judged")];
-    await stage.sql(
-      "ALTER TABLE judge_requests ADD CONSTRAINT refused CHECK (lane <> 'judge.openai.follower') NOT VALID",
-    );
-    const judge = { models: ["openai/interrupted", "openai/follower"] };
-    const sweep = await stage.sweep("half", { judge, models });
-    await expect.poll(async () => (await stage.verdicts(sweep)).length, { timeout: 10_000 }).toBe(1);
-    await stage.sql("ALTER TABLE judge_requests DROP CONSTRAINT refused");
-    await stage.settled(sweep, 2);
-    expect((await stage.verdicts(sweep)).map(({ round, level }) => [round, level])).toEqual([
-      ["first", 2],
-      ["second", 2],
-    ]);
-    expect(stage.judges.asked("interrupted")).toHaveLength(1);
   });
 });

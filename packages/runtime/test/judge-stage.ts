@@ -84,6 +84,8 @@ export interface JudgeStage extends WorkerStage {
   readonly ledger: Ledger;
   readonly candidates: Cast;
   readonly judges: Cast;
+  /** Casts a candidate whose answer to each seed is {@link answerOf} with more; gives its name in a spec. */
+  readonly candidate: (model: string, more?: Readonly<Record<number, string>>) => string;
   readonly sweep: (name: string, asked: JudgedSweep) => Promise<SweepRecord>;
   /** Starts a judge worker; it is drained with the stage at the latest. */
   readonly judging: (given?: Partial<JudgeWorkerOptions>) => SolveWorker;
@@ -111,6 +113,10 @@ export async function openJudgeStage(redisUrl?: string, atEnd: AtEnd = onTestFin
     candidates,
     judges,
     work: (given) => stage.work({ provider: candidates, ...given }),
+    candidate: (model, more = {}) => {
+      candidates.play(model, (request) => answerOf(seedOf(request), more[seedOf(request)]));
+      return `openai/${model}`;
+    },
     sweep: (name, given) => submitJudged(stage, name, given),
     judging: (given = {}) => {
       const worker = startJudgeWorker({
@@ -129,16 +135,18 @@ export async function openJudgeStage(redisUrl?: string, atEnd: AtEnd = onTestFin
     },
     verdicts: (sweep) => stage.sql<Verdict>(verdictsQuery, [sweep.sweepId]),
     asked,
-    settled: (sweep, requests, timeout = 8_000) =>
-      vi.waitFor(
+    settled: async (sweep, requests, timeout = 45_000) => {
+      await vi.waitFor(
         async () => {
-          const found = await asked(sweep);
-          const isOver = found.every(({ state }) => ["done", "failed", "blocked"].includes(state));
-          if (found.length < requests || !isOver) throw new Error(`${requests} wanted: ${JSON.stringify(found)}`);
-          return found;
+          const states = await stage.sql<{ state: string; count: number }>(statesQuery, [sweep.sweepId]);
+          const count = states.reduce((sum, one) => sum + one.count, 0);
+          const isOver = states.every(({ state }) => ["done", "failed", "blocked"].includes(state));
+          if (count < requests || !isOver) throw new Error(`${requests} wanted: ${JSON.stringify(states)}`);
         },
-        { timeout, interval: 20 },
-      ),
+        { timeout, interval: 30 },
+      );
+      return asked(sweep);
+    },
   };
 }
 
@@ -246,12 +254,16 @@ export function failed(
 
 const historyOfStates = `
   CREATE TABLE judge_history (id bigserial, request_id uuid, state text);
+  CREATE INDEX ON judge_history (request_id, id);
   CREATE FUNCTION keep_judge_state() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       INSERT INTO judge_history (request_id, state) VALUES (NEW.id, NEW.state::text);
       RETURN NULL;
     END $$;
   CREATE TRIGGER judge_states AFTER INSERT OR UPDATE ON judge_requests FOR EACH ROW EXECUTE FUNCTION keep_judge_state();`;
+
+const statesQuery = `SELECT q.state::text, count(*)::int AS count FROM judge_requests q JOIN results r ON r.id = q.result_id
+    JOIN trials t ON t.id = r.trial_id WHERE t.sweep_id = $1 GROUP BY q.state`;
 
 const askedQuery = `SELECT q.id::text AS "requestId", t.seed::int, q.lane, q.plan_json::json->>'round' AS round,
     q.state::text, q.outcome, q.message, q.fence, q.tries, q.losses,
