@@ -136,7 +136,9 @@ async function calibrateCommand(console: Console, path: string | undefined, opti
     await mkdir(folder, { recursive: true });
     await writeWhole(join(folder, "report.md"), [`${calibrationMarkdown(report, gate)}\n`]);
     await writeWhole(join(folder, "report.json"), [`${JSON.stringify({ ...report, gate, costUsd }, null, 2)}\n`]);
-    await writeWhole(join(folder, "confusion.vl.json"), [`${JSON.stringify(confusionChart(report), null, 2)}\n`]);
+    const chart = confusionChart(report);
+    await writeWhole(join(folder, "confusion.vl.json"), [`${JSON.stringify(chart, null, 2)}\n`]);
+    await writeWhole(join(folder, "confusion.svg"), [await drawChart(chart)]);
     if (options.json) console.out(JSON.stringify({ ...report, gate, costUsd }));
     else console.out(calibrationText(report, gate));
     say(`cost: ${costUsd === null ? "unknown" : `$${costUsd.toFixed(4)}`}; files in ${folder}`);
@@ -179,6 +181,12 @@ async function fitnessCommand(console: Console, name: string | undefined, option
     );
   }
   return fitness.kind === "refused" ? exitCodes.refused : exitCodes.ok;
+}
+
+/** Draws a vega-lite specification as SVG. The libraries are loaded here, for no other command needs them. */
+async function drawChart(chart: object): Promise<string> {
+  const [{ compile }, { parse, View }] = await Promise.all([import("vega-lite"), import("vega")]);
+  return new View(parse(compile(chart as Parameters<typeof compile>[0]).spec), { renderer: "none" }).toSVG();
 }
 
 function startWorker(console: Console, house: House, options: JudgeOptions) {
