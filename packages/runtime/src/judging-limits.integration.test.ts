@@ -129,12 +129,15 @@ describe("the money of judges", () => {
 
 describe("the lanes of judges", () => {
   it("share their vendor's limits with the trials of the same model", async () => {
-    const stage = await openSolved();
+    const stage = await openJudgeStage();
     const limiter = await openLimits(stage);
+    stage.work({ limiter });
     stage.judges.play("both", (request) => verdictOn(request, 2));
     const judge = { models: ["openai/both"] };
     const limits = { "openai/both": { ...wide, concurrency: 3 } };
-    const judged = await stage.sweep("judged by it", { judge, models: ["openai/plain"], seeds: ["1..4"] });
+    const models = [stage.candidate("plain")];
+    const free = { "openai/plain": wide, ...limits };
+    const judged = await stage.sweep("judged by it", { judge, models, seeds: ["1..4"], limits: free });
     await stage.reach("done", 4);
     const full = createGate();
     const end = createGate();
@@ -146,7 +149,6 @@ describe("the lanes of judges", () => {
       return answerOf(seedOf(request));
     });
     await stage.sweep("tests it", { judge: { ...judge, share: 0 }, models: ["openai/both"], seeds: ["1..3"], limits });
-    stage.work({ limiter });
     await full.opened;
     // The trials' requests hold all three places: a judge's is turned away.
     const refused = createGate();
