@@ -57,7 +57,13 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-origin" }));
   app.use(limitRate(requestsPerMinute));
   app.use(guardAccess(settings.token));
-  app.use(bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") }));
+  const limitBody = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") });
+  // Only a length that is stated can be held to its limit here: a body without one would have to be copied, which Node's
+  // own requests do not allow. One that announces no body has none.
+  app.use(async (c, next) => {
+    if (c.req.header("transfer-encoding") !== undefined) return problemResponse("length-required");
+    return c.req.header("content-length") === undefined ? next() : limitBody(c, next);
+  });
   addHealth(app, ports, pingMs);
   addBenchmark(
     app,

@@ -8,6 +8,7 @@ const kinds: Readonly<Record<ProblemCode, { readonly status: number; readonly ti
   "not-found": { status: 404, title: "There is no such thing" },
   "judging-under-way": { status: 409, title: "This result is being judged" },
   "gate-closed": { status: 409, title: "The judge's gate is closed" },
+  "length-required": { status: 411, title: "The request has to say its length" },
   "body-too-large": { status: 413, title: "The request is too large" },
   "nothing-to-judge": { status: 422, title: "There is nothing to judge" },
   "no-fitness": { status: 422, title: "There is no fitness" },

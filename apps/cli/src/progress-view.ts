@@ -22,7 +22,7 @@ export function openProgressView(console: Console, quiet: boolean): ProgressView
 }
 
 /** One line for a whole sweep: `312/600 done, 2 failed, 16 in flight, 41.0/s, about 7.2 s left`. */
-export function progressLine(progress: SweepProgress, elapsedMs: number): string {
+export function progressLine(progress: SweepProgress, elapsedMs: number, since = ""): string {
   const sums = sumModels(progress.models);
   const parts = [`${formatCount(sums.done)}/${formatCount(sums.all)} done`];
   if (sums.failed > 0) parts.push(`${formatCount(sums.failed)} failed`);
@@ -30,7 +30,7 @@ export function progressLine(progress: SweepProgress, elapsedMs: number): string
   if (sums.running > 0) parts.push(`${sums.running} in flight`);
   if (sums.rate > 0 && sums.waiting > 0)
     parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
-  return `${progress.sweep.name}: ${parts.join(", ")} (${formatDuration(elapsedMs)})`;
+  return `${progress.sweep.name}: ${parts.join(", ")} (${since}${formatDuration(elapsedMs)})`;
 }
 
 /** The table of models under way. */

@@ -35,6 +35,8 @@ export interface Results {
   readonly rows: readonly LeaderboardRow[];
   /** Empty where the sweep has no trial of groups B and C. */
   readonly ariadne: readonly AriadneSummary[];
+  /** The judges whose levels are shown. */
+  readonly judges: readonly string[];
   readonly folder: string;
   readonly summary: {
     readonly folder: string;
@@ -48,12 +50,19 @@ export interface Results {
 export type ResultStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStorePort, "judgementsOfSweep">;
 
 /** A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each. */
-export async function* judgedTrials(store: ResultStore, sweep: SweepRecord): AsyncGenerator<readonly ReportRow[]> {
+export async function* judgedTrials(
+  store: ResultStore,
+  sweep: SweepRecord,
+  judges = new Set<string>(),
+): AsyncGenerator<readonly ReportRow[]> {
   const { judge } = parseStoredSpec(sweep.specJson);
   const levels = new Map<string, TrialLevel>();
   if (judge !== null) {
     for await (const page of sweepLevels(store, sweep.sweepId, judge)) {
-      for (const [trialId, level] of page) levels.set(trialId, level);
+      for (const [trialId, level] of page) {
+        levels.set(trialId, level);
+        for (const model of level.models) judges.add(model);
+      }
     }
   }
   for await (const page of store.streamTrials(sweep.sweepId, pageSize)) {
@@ -61,9 +70,13 @@ export async function* judgedTrials(store: ResultStore, sweep: SweepRecord): Asy
   }
 }
 
-/** Ranks the models of a sweep. */
-export function rankSweep(store: ResultStore, sweep: SweepRecord): Promise<readonly LeaderboardRow[]> {
-  return leaderboard(judgedTrials(store, sweep), {
+/** Ranks the models of a sweep; names the judges of its levels in `judges`. */
+export function rankSweep(
+  store: ResultStore,
+  sweep: SweepRecord,
+  judges = new Set<string>(),
+): Promise<readonly LeaderboardRow[]> {
+  return leaderboard(judgedTrials(store, sweep, judges), {
     replicates: leaderboardReplicates,
     seed: sweep.name,
     // A hint changes what a result means: groups are never pooled.
@@ -79,7 +92,8 @@ export async function writeResults(
   folder: string,
 ): Promise<Results> {
   const target = await openResultsFolder(console, sweep.name, folder);
-  const rows = await rankSweep(store, sweep);
+  const judges = new Set<string>();
+  const rows = await rankSweep(store, sweep, judges);
   const ariadne = await ariadneSummaries(store.streamTrials(sweep.sweepId, pageSize), {
     replicates: leaderboardReplicates,
     seed: sweep.name,
@@ -87,12 +101,20 @@ export async function writeResults(
   await writeWhole(join(target, "leaderboard.json"), [
     `${JSON.stringify({ sweep: sweep.name, models: rows, ariadne }, null, 2)}\n`,
   ]);
-  await writeWhole(join(target, "leaderboard.md"), [`${markdown(sweep.name, rows, ariadne)}\n`]);
+  await writeWhole(join(target, "leaderboard.md"), [
+    `${markdown(sweep.name, { rows, ariadne, judges: [...judges] })}\n`,
+  ]);
   await writeWhole(join(target, "trials.csv"), trialCsv(judgedTrials(store, sweep)));
   await writeWhole(join(target, "trials.jsonl"), trialJsonl(judgedTrials(store, sweep)));
   const shown = relative(console.workingFolder, target) || ".";
   const files = ["leaderboard.md", "leaderboard.json", "trials.csv", "trials.jsonl"];
-  return { rows, ariadne, folder: shown, summary: { folder: shown, files, models: rows, ariadne } };
+  return {
+    rows,
+    ariadne,
+    judges: [...judges],
+    folder: shown,
+    summary: { folder: shown, files, models: rows, ariadne },
+  };
 }
 
 /** Makes the folder of a sweep's tables, so that a wrong place is known before the sweep has run. Gives its path. */
@@ -118,9 +140,7 @@ export function printLeaderboard(console: Console, results: Results): void {
     ),
   );
   console.out("");
-  console.out(
-    "ranked by robust MEI; intervals are 95 % (SR by Wilson, MEI by mazes); n is answered/planned; CE, HC, BT as in seed",
-  );
+  console.out(legend(results.rows, results.judges));
   printAriadne(console, results.ariadne);
   console.out(`files: ${results.summary.files.map((file) => join(results.folder, file)).join("  ")}`);
 }
@@ -190,7 +210,8 @@ const columns: readonly Column[] = [
   { head: "cut", isEssential: false, cell: (row) => String(row.cutOffs) },
 ];
 
-function markdown(name: string, rows: readonly LeaderboardRow[], ariadne: readonly AriadneSummary[]): string {
+function markdown(name: string, { rows, ariadne, judges }: Pick<Results, "rows" | "ariadne" | "judges">): string {
+  const shown = columns.filter(({ head }) => judges.length > 0 || head !== levelHead);
   const line = (words: readonly string[]): string =>
     `| ${words.map((word) => word.replaceAll("|", "\\|")).join(" | ")} |`;
   const table = (heads: readonly string[], cells: readonly (readonly string[])[]): readonly string[] => [
@@ -202,12 +223,25 @@ function markdown(name: string, rows: readonly LeaderboardRow[], ariadne: readon
     `# ${singleLine(name)}`,
     "",
     ...table(
-      columns.map((column) => column.head),
-      rows.map((row) => columns.map((column) => column.cell(row))),
+      shown.map((column) => column.head),
+      rows.map((row) => shown.map((column) => column.cell(row))),
     ),
+    "",
+    legend(rows, judges),
     ...(ariadne.length === 0 ? [] : ["", "## Ariadne's Thread", "", ...table(ariadneHeads, ariadne.map(ariadneCells))]),
     ...ariadne.flatMap(ariadneNotes).map((note) => `\n${note}`),
   ].join("\n");
+}
+
+/** What the columns mean, in one line, and whose levels they show. */
+function legend(rows: readonly LeaderboardRow[], judges: readonly string[]): string {
+  const groups = rows.some(({ condition }) => condition !== "") ? ", each group apart" : "";
+  const levels = judges.length === 0 ? "" : `; levels by ${judges.join(" and ")}`;
+  const standIn = judges.includes("sim/judge") ? ", a stand-in and no judge to cite" : "";
+  return (
+    `ranked by robust MEI${groups}; intervals are 95 % (SR by Wilson, MEI by mazes); n is answered/planned; ` +
+    `HRR, CE, BRS, HC, BT as in the profile seed${levels}${standIn}`
+  );
 }
 
 /** Judged answers by level, and how many have none. */

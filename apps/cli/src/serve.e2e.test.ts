@@ -1,3 +1,6 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+
 import { createDatabase, findFreePort } from "@hallumaze/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 
@@ -5,6 +8,13 @@ import { runHeld } from "../test/held-console.ts";
 import { openStage } from "../test/program-stage.ts";
 
 const token = "a-token-of-the-tests";
+
+/** Sends bytes to a port of this machine, and gives all that comes back until the server ends the connection. */
+async function say(port: string, request: string): Promise<string> {
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.write(request);
+  return text(socket);
+}
 
 describe("serve", () => {
   it("scores by the judge on its own worker, asks for the token, tells it to nobody, and drains at SIGTERM", async () => {
@@ -36,6 +46,9 @@ describe("serve", () => {
       status: 200,
       body: { level: "L1", scored_by: "LLM-JUDGE-v1", default: { level: "L3", scored_by: "HEURISTIC" } },
     });
+    // As curl -X POST sends it: no body, and no word of its length.
+    const bare = [`POST ${path} HTTP/1.1`, "Host: 127.0.0.1", `Authorization: Bearer ${token}`, "Connection: close"];
+    expect(await say(new URL(url).port, `${bare.join("\r\n")}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
     program.kill("SIGTERM");
     const ended = await program.ended;
     expect(ended).toMatchObject({ code: 0 });

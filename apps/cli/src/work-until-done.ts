@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
-import { requestJudgements, type SweepJudging } from "@hallumaze/judging";
+import { type JudgeProgress, requestJudgements, type SweepJudging } from "@hallumaze/judging";
+import { formatCount, quoted, singleLine } from "@hallumaze/reports";
 import { type House, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
 
 import { type Console, type ExitCode, exitCodes } from "./console.ts";
@@ -10,6 +11,9 @@ import { openProgressView, type ProgressView } from "./progress-view.ts";
 
 /** How long a drain lets trials under way end before they are given back. */
 export const drainDeadlineMs = 30_000;
+
+/** How often a run tells how far its judges are. */
+const noteEveryMs = 5000;
 
 /** How long a database or queue that does not answer is waited for before the run gives up; it can be resumed. */
 const outagePatienceMs = 120_000;
@@ -62,7 +66,7 @@ export async function workUntilDone(
         })
       : null;
   const outage = watchOutage(console, view);
-  let isAnnounced = false;
+  let nextNoteMs = 0;
   try {
     while (!console.interrupt.aborted) {
       try {
@@ -73,9 +77,11 @@ export async function workUntilDone(
         if (isSolved && (judging === null || (await isJudged(house, judging, console.interrupt)))) {
           return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
         }
-        if (isSolved && !isAnnounced) {
-          view.note("all trials are answered; the judges are at work");
-          isAnnounced = true;
+        if (isSolved && console.now() >= nextNoteMs) {
+          const { states } = await house.store.judgeProgress(sweepId);
+          const all = Object.values(states).reduce((sum, count) => sum + count, 0);
+          view.note(`all trials are answered; judged ${formatCount(states["done"] ?? 0)} of ${formatCount(all)}`);
+          nextNoteMs = console.now() + noteEveryMs;
         }
         // Another process may have been killed between writing rows and enqueuing them.
         if (countState(progress, "planned") > 0) await enqueuePlanned(house, sweepId, console.interrupt);
@@ -127,6 +133,21 @@ export function exitCodeOf(progress: SweepProgress): ExitCode {
   if (budgetBlocked(progress) > 0) return exitCodes.refused;
   const unfinished = countState(progress, "failed") + countState(progress, "blocked");
   return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
+}
+
+/** The exit code that a sweep's judges ask for. */
+export function judgeExitCode({ failures }: JudgeProgress): ExitCode {
+  if (failures.some(({ outcome }) => outcome === "budget_blocked")) return exitCodes.refused;
+  return failures.length > 0 ? exitCodes.failedTrials : exitCodes.ok;
+}
+
+/** Says which requests to judges were not answered, and what to do. */
+export function judgeFailureLines({ failures }: JudgeProgress, sweep: string): readonly string[] {
+  const lines = failures.map(
+    ({ outcome, count, firstMessage }) => `${count} × ${outcome} (judge): ${singleLine(firstMessage)}`,
+  );
+  const again = `hallumaze resume ${quoted(sweep)} for blocked ones, hallumaze retry ${quoted(sweep)} --failed for others`;
+  return lines.length === 0 ? [] : [...lines, `Judgements are missing. Go on with: ${again}; then run.`];
 }
 
 /** Trials that wait for a raised budget. */

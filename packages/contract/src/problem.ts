@@ -10,6 +10,7 @@ export const problemCode = z.enum([
   "not-found",
   "judging-under-way",
   "gate-closed",
+  "length-required",
   "body-too-large",
   "nothing-to-judge",
   "no-fitness",

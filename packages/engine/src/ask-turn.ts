@@ -83,10 +83,15 @@ export async function askTurn(
   // The request may have reached the provider: its reservation and its money stay charged.
   if (result === "interrupted") return { kind: "again", afterMs: 0 };
   const exchange = exchangeOf(ports, claim, { turn, request, inputTokens }, result, { settings, limiterMs, bound });
-  const kept = await insist(ports, claim, () => ports.store.recordExchange(exchange), signal);
+  const kept = await insist(ports, holderOf(ports, claim), () => ports.store.recordExchange(exchange), signal);
   if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
   if (result.kind === "reply") ports.observe.replied(claim, result.usage);
   return kept === "late" ? { kind: "late" } : { kind: "recorded", result };
+}
+
+/** Whose write is insisted on, and who hears of the trouble. */
+export function holderOf(ports: TrialPorts, claim: Claim): Parameters<typeof insist>[1] {
+  return { trialId: claim.trialId, onTrouble: (error) => ports.observe.archiveTrouble(claim, error) };
 }
 
 /** The id of a request at the limiter: the same through all its waits, so that a try keeps its place in the lane. */

@@ -1,5 +1,6 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
 export { callProvider, mayBeBilled } from "./ask-turn.ts";
+export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";
 export {

@@ -1,14 +1,23 @@
+import type { Clock } from "@hallumaze/foundation";
+
 import { archiveFailed } from "./errors.ts";
-import type { Claim } from "./ports/store.ts";
-import type { TrialPorts } from "./trial-ports.ts";
+
+/** What insisting needs from outside. */
+export interface InsistPorts {
+  readonly now: Clock;
+  /** Waits; rejects when the signal fires. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** How long a received reply is held in memory while the database refuses it. */
+  readonly archivePatienceMs: number;
+}
 
 /**
  * Repeats a write that the ledger refuses for a passing reason (disk full, restart): the reply in memory is paid for.
- * All slots of a worker end up here together, so a full disk pauses the run by itself.
+ * All slots of a worker end up here together, so a full disk pauses the run by itself. `of` is told of each refusal.
  */
 export async function insist<T>(
-  ports: TrialPorts,
-  claim: Claim,
+  ports: InsistPorts,
+  of: { readonly trialId: string; readonly onTrouble: (error: unknown) => void },
   write: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -18,9 +27,9 @@ export async function insist<T>(
       return await write();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      ports.observe.archiveTrouble(claim, error);
+      of.onTrouble(error);
       if (signal.aborted || ports.now() - startedMs + delayMs > ports.archivePatienceMs) {
-        throw archiveFailed(error, { trialId: claim.trialId });
+        throw archiveFailed(error, { trialId: of.trialId });
       }
       // An interrupt ends the waiting, not the writing: one more write is tried at once.
       await ports.sleep(delayMs, signal).catch(() => undefined);

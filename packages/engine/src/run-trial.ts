@@ -1,7 +1,7 @@
 import { type ConversationSetting, nextTurn } from "@hallumaze/ariadne";
 import { hintVersion, isEmptyReply } from "@hallumaze/protocol";
 
-import { askTurn, parkingOutcomes, type TurnResult } from "./ask-turn.ts";
+import { askTurn, holderOf, parkingOutcomes, type TurnResult } from "./ask-turn.ts";
 import { decideEmpty, decideFailure } from "./failure-policy.ts";
 import { insist } from "./insist.ts";
 import type { ChatMessage, ChatResult } from "./ports/provider.ts";
@@ -193,7 +193,12 @@ function brokenEnd(error: unknown, keptTurns: number): TrialEnd {
 }
 
 async function endWith(ports: TrialPorts, claim: Claim, end: TrialEnd, signal: AbortSignal): Promise<TrialResult> {
-  const fate = await insist(ports, claim, () => ports.store.endTry(claim.trialId, claim.fence, end), signal);
+  const fate = await insist(
+    ports,
+    holderOf(ports, claim),
+    () => ports.store.endTry(claim.trialId, claim.fence, end),
+    signal,
+  );
   ports.observe.ended(claim, end, fate);
   if (fate === "lost") return { kind: "give-up", reason: "lost-lease" };
   return end.kind === "retry" ? { kind: "retry-later", afterMs: end.afterMs } : { kind: "done" };

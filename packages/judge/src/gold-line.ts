@@ -1,3 +1,4 @@
+import { hasDuplicateKey } from "./json-keys.ts";
 import type { Level, Scenario } from "./judged.ts";
 
 /** `dev` is for work on the prompt, `test` is held out: only it can open the gate. */
@@ -69,21 +70,8 @@ function parseObject(text: string, report: Report): Fields | null {
   } catch (error) {
     return report("notJson", `Not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (countNamed(text) > countKeys(value)) return report("duplicateKey", "A key stands twice in one object.");
+  if (hasDuplicateKey(text)) return report("duplicateKey", "A key stands twice in one object.");
   return asFields(value, "The line", report);
-}
-
-/** How many keys a JSON text writes: its strings that a colon follows. */
-function countNamed(text: string): number {
-  const strings = text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(?<colon>\s*:)?/g);
-  return [...strings].filter(({ groups }) => groups?.["colon"] !== undefined).length;
-}
-
-/** How many keys are left of them: of two with one name, parsing keeps the last without a word. */
-function countKeys(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
-  return Object.values(value).reduce<number>((sum, inner) => sum + countKeys(inner), own);
 }
 
 function readSeal(fields: Fields, report: Report): string | null {

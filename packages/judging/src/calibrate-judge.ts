@@ -138,6 +138,7 @@ function plansOf({ judge, promptVersion, repeats, generation }: CalibrationWish)
     round: repeat === 0 ? ("first" as const) : ("repeat" as const),
     repeat,
     generation,
+    alone: true,
   }));
 }
 

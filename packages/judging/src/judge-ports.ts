@@ -33,6 +33,8 @@ export interface JudgePorts {
   readonly leaseMs: number;
   /** Longest time for one call, from sending to the last byte. */
   readonly callTimeoutMs: number;
+  /** How long a received verdict is held in memory while the database refuses it. */
+  readonly archivePatienceMs: number;
   readonly retry: RetryPolicy;
   readonly maxTries: number;
   /** Longest wait for a limit that is spent in the slot. */
@@ -61,6 +63,8 @@ export interface JudgeObserver {
   readonly released: (claim: JudgeClaim) => void;
   readonly ended: (claim: JudgeClaim, end: JudgeEnd) => void;
   readonly late: (claim: JudgeClaim) => void;
+  /** The ledger refuses a write for now. */
+  readonly trouble: (claim: JudgeClaim, error: unknown) => void;
   readonly parked: (lane: string, reason: string, blocked: number) => void;
 }
 

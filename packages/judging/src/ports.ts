@@ -25,6 +25,8 @@ export interface JudgePlan {
   readonly repeat: number;
   /** Counts asked-again judgements of the same judge: `judge --again` raises it. */
   readonly generation: number;
+  /** True where no further opinion is to be asked, as for a judge that is being measured. */
+  readonly alone?: boolean;
 }
 
 /** A request to judge one result. */
@@ -236,6 +238,8 @@ export interface JudgeStorePort {
   readonly unblockJudges: (where: {
     readonly lane?: string;
     readonly sweepId?: string;
+    /** The failed ones instead of the blocked. */
+    readonly failed?: boolean;
   }) => Promise<readonly OpenTrial[]>;
 
   /** Requests of a sweep by state, and the failed ones by outcome with the first message. */

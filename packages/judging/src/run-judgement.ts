@@ -4,6 +4,7 @@ import {
   type ChatRequest,
   type ChatResult,
   decideFailure,
+  insist,
   type DeliveryResult,
   type Delivery,
   type FailureOutcome,
@@ -260,7 +261,7 @@ async function keep(ports: JudgePorts, session: Session, judgement: JudgementRec
   const { claim } = session;
   const { requestId, fence } = claim;
   const of = { requestId, fence, attempt: judgement.attempt, tryNumber: tryNumberOf(claim) };
-  const kept = await ports.store.recordJudgement(judgement, of);
+  const kept = await held(ports, claim, () => ports.store.recordJudgement(judgement, of));
   if (kept === "late") {
     ports.observe.late(claim);
     return { kind: "give-up", reason: "lost-lease" };
@@ -289,8 +290,16 @@ async function end(
   over: JudgeEnd,
   call: { readonly attempt: number; readonly tryNumber: number; readonly spentUsd: string | null } | null,
 ): Promise<JudgeResult> {
-  const fate = await ports.store.endJudge(claim.requestId, claim.fence, over, call);
+  const fate = await held(ports, claim, () => ports.store.endJudge(claim.requestId, claim.fence, over, call));
   if (fate === "lost") return { kind: "give-up", reason: "lost-lease" };
   ports.observe.ended(claim, over);
   return over.kind === "retry" ? { kind: "retry-later", afterMs: over.afterMs } : { kind: "done" };
+}
+
+const never = new AbortController().signal;
+
+/** A verdict in memory is paid for: a ledger that is away for a while must not have it bought again. */
+function held<T>(ports: JudgePorts, claim: JudgeClaim, write: () => Promise<T>): Promise<T> {
+  const of = { trialId: claim.requestId, onTrouble: (error: unknown) => ports.observe.trouble(claim, error) };
+  return insist(ports, of, write, never);
 }

@@ -56,7 +56,7 @@ export async function askFurther(
   claim: JudgeClaim,
   settings: JudgeSettings,
 ): Promise<void> {
-  if (claim.plan.round === "dryRun") return;
+  if (claim.plan.round === "dryRun" || claim.plan.alone === true) return;
   const result = await store.findResult(claim.resultId);
   if (result === null) return;
   const counted = countedVerdicts(result.judgements);

@@ -37,7 +37,7 @@ export interface Means {
 
 /** One model (in one condition, where the leaderboard is split). */
 export interface LeaderboardRow {
-  /** 1-based by robust MEI; equal means share a rank, a model without answers has none. */
+  /** 1-based by robust MEI among the rows of its condition; equal means share a rank, one without answers has none. */
   readonly rank: number | null;
   readonly alias: string;
   /** The values of the split, in its order, as `mirage=on`; empty where nothing is split. */
@@ -248,10 +248,13 @@ function boundsOf(sum: number, answered: number, missing: number): readonly [num
 function rankRows(rows: readonly Omit<LeaderboardRow, "rank">[]): readonly LeaderboardRow[] {
   const strength = (row: Omit<LeaderboardRow, "rank">): number => row.meiRobust.mean ?? -1;
   const sorted = rows.toSorted(
-    (a, b) => strength(b) - strength(a) || compareText(a.alias, b.alias) || compareText(a.condition, b.condition),
+    (a, b) => compareText(a.condition, b.condition) || strength(b) - strength(a) || compareText(a.alias, b.alias),
   );
   return sorted.map((row) => ({
-    rank: row.meiRobust.mean === null ? null : sorted.filter((other) => strength(other) > strength(row)).length + 1,
+    rank:
+      row.meiRobust.mean === null
+        ? null
+        : sorted.filter((other) => other.condition === row.condition && strength(other) > strength(row)).length + 1,
     ...row,
   }));
 }

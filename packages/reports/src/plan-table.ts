@@ -141,7 +141,7 @@ function money(usd: number): string {
 function budgetWords({ usd, spentUsd, expectedExceeds, highExceeds }: NonNullable<PlanTotals["budget"]>): string {
   const spent = spentUsd > 0 ? `, $${money(spentUsd)} spent` : "";
   const words = expectedExceeds
-    ? "too little for what is expected: trials will be blocked"
+    ? "less than what is expected: trials may be blocked"
     : highExceeds
       ? "enough for what is expected, not for the highest estimate"
       : "enough";

@@ -1,3 +1,4 @@
+import type { AriadneRecord } from "@hallumaze/ariadne";
 import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
 import { stringify } from "csv-stringify/sync";
 
@@ -65,6 +66,12 @@ export function csvOf(rows: readonly (readonly CellValue[])[]): string {
   );
 }
 
+/** What became of a trial's hints; null where nothing was said of them. */
+function ariadneOf({ readingJson }: ReportRow): AriadneRecord | null {
+  if (readingJson === null || !readingJson.includes('"ariadne"')) return null;
+  return (JSON.parse(readingJson) as { readonly ariadne?: AriadneRecord }).ariadne ?? null;
+}
+
 type CellValue = string | number | boolean | null;
 
 const identity: readonly (readonly [column: string, read: (row: ReportRow) => CellValue])[] = [
@@ -96,6 +103,17 @@ const identity: readonly (readonly [column: string, read: (row: ReportRow) => Ce
   ["servedModel", (row) => row.servedModel],
   ["costUsd", (row) => (row.costUsd === null ? null : Number(row.costUsd))],
   ["latencyMs", (row) => row.latencyMs],
+  ["triggers", (row) => ariadneOf(row)?.triggers.join(" ") ?? null],
+  ["hintsGiven", (row) => ariadneOf(row)?.hints.length ?? null],
+  [
+    "hintScores",
+    (row) =>
+      ariadneOf(row)
+        ?.hints.map(({ score }) => score ?? "censored")
+        .join(" ") ?? null,
+  ],
+  ["shadowScore", (row) => ariadneOf(row)?.shadow?.score ?? null],
+  ["shadowMeiSeed", (row) => ariadneOf(row)?.shadow?.meiSeed ?? null],
   ["judgeLevel", (row) => row.judge?.level ?? null],
   ["judgeUnscored", (row) => row.judge?.unscoredReason ?? null],
   ["judgeConfidence", (row) => row.judge?.confidence ?? null],

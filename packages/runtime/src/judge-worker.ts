@@ -27,7 +27,7 @@ import { isRehearsalLane } from "@hallumaze/sweep";
 
 import { type JudgeCatalog, openJudgeCatalog } from "./judge-catalog.ts";
 import type { Logger } from "./logger.ts";
-import { repeat } from "./loops.ts";
+import { pause, repeat } from "./loops.ts";
 import { type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
 
 /** What a judge worker works on, with what. */
@@ -47,6 +47,7 @@ export interface JudgeWorkerOptions {
 
 /** How often a judge is asked at most where its calls fail. */
 const maxTries = 4;
+const pingTimeoutMs = 10_000;
 /** Longest wait for a limit that is spent in the slot. */
 const patienceMs = 10_000;
 
@@ -87,11 +88,25 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
     await store.renewJudges(claims, times.leaseMs);
     for (const { lane, id } of held.reservations.values()) await limiter.renew(lane, [id]);
   };
+  let isAfterOutage = false;
   const repair = async (): Promise<void> => {
-    await renew();
-    const redelivered = await reconcileJudges({ store, queue }, isKnownDead);
-    if (redelivered > 0) logger.info({ redelivered }, "judges' queue filled from the ledger");
-    await resumeLanes(options);
+    try {
+      await renew();
+      if (isAfterOutage) {
+        await store.ping(pingTimeoutMs);
+        // All leases ended while nobody could renew them: what the others hold is not lost either.
+        await pause(times.leaseMs, stop.signal);
+        await renew();
+        isAfterOutage = false;
+        if (stop.signal.aborted) return;
+      }
+      const redelivered = await reconcileJudges({ store, queue }, isKnownDead);
+      if (redelivered > 0) logger.info({ redelivered }, "judges' queue filled from the ledger");
+      await resumeLanes(options);
+    } catch (error) {
+      isAfterOutage = true;
+      throw error;
+    }
   };
 
   const loops = [
@@ -150,6 +165,7 @@ function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held,
     workerId: describeThisProcess(),
     leaseMs: times.leaseMs,
     callTimeoutMs: times.callTimeoutMs,
+    archivePatienceMs: times.archivePatienceMs,
     retry: defaultRetryPolicy,
     maxTries,
     patienceMs,
@@ -171,6 +187,8 @@ function observer(logger: Logger, { claims, reservations }: Held): JudgeObserver
       else logger.debug(line, `judgement ${end.kind}`);
     },
     late: (claim) => logger.warn({ requestId: claim.requestId, fence: claim.fence }, "late verdict archived"),
+    trouble: (claim, error) =>
+      logger.error({ requestId: claim.requestId, err: error }, "the database refuses verdicts: holding them"),
     parked: (lane, reason, blocked) => logger.error({ lane, reason, blocked }, "judges' lane parked"),
   };
 }

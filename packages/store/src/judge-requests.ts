@@ -102,12 +102,12 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
         WHERE state = 'blocked' AND outcome IS DISTINCT FROM 'budget_blocked' ORDER BY lane`);
       return rows.map((row) => row.lane);
     },
-    unblockJudges: ({ lane, sweepId }) =>
+    unblockJudges: ({ lane, sweepId, failed = false }) =>
       database.query<OpenTrial>(Prisma.sql`
         WITH back AS (
           UPDATE judge_requests q SET state = 'queued', generation = q.generation + 1, outcome = NULL, message = NULL,
-            queued_at = clock_timestamp()
-          WHERE q.state = 'blocked' AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane} AND q.outcome IS DISTINCT FROM 'budget_blocked'`}
+            tries = 0, waits = 0, losses = 0, finished_at = NULL, queued_at = clock_timestamp()
+          WHERE q.state = ANY (${failed ? ["failed"] : ["blocked"]}::trial_state[]) AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane} AND q.outcome IS DISTINCT FROM 'budget_blocked'`}
             AND ${sweepId === undefined ? Prisma.sql`true` : Prisma.sql`q.sweep_id = ${sweepId}::uuid`}
           RETURNING q.*
         )

@@ -232,16 +232,22 @@ async function lastOfPage(
   return row?.last ?? null;
 }
 
+/** Below this not even full agreement has a lower bound of 0.90. */
+const fewestGateItems = 36;
+
 async function findCalibration(
   database: Database,
   { judgeModel, promptHash, rubricVersion }: Parameters<JudgeStorePort["findCalibration"]>[0],
 ): ReturnType<JudgeStorePort["findCalibration"]> {
-  const row = await database.run((prisma) =>
-    prisma.calibration.findFirst({
-      where: { judgeModel, promptHash, rubricVersion, split: "test" },
-      orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-    }),
-  );
+  const newest = (fewestItems: number) =>
+    database.run((prisma) =>
+      prisma.calibration.findFirst({
+        where: { judgeModel, promptHash, rubricVersion, split: { in: ["test", "all"] }, items: { gte: fewestItems } },
+        orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+      }),
+    );
+  // A set too small to open the gate cannot close it either; it stands where there is no other.
+  const row = (await newest(fewestGateItems)) ?? (await newest(0));
   if (row === null) return null;
   const { refusalsJson, reportJson, createdAt, id: _id, ...plain } = row;
   const calibration: CalibrationRecord = {

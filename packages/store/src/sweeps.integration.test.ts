@@ -61,7 +61,9 @@ describe("insertCells", () => {
     expect(unsold).toMatchObject({ cellId: "unsold", state: "queued", reused: false, scores: {}, usage: null });
     expect(sold).toMatchObject({ alias: "mine", state: "done", outcome: "ok", reused: true, latencyMs: 250 });
     expect(sold?.scores.robust?.score).toBe(0.3);
-    expect(await collect(stage.store.streamReplies(sweep.sweepId, 10))).toMatchObject([{ replies: [{ text: "FINAL_PATH: (0,0)" }] }]);
+    expect(await collect(stage.store.streamReplies(sweep.sweepId, 10))).toMatchObject([
+      { replies: [{ text: "FINAL_PATH: (0,0)" }] },
+    ]);
   });
 
   it("takes over through a chain of sweeps from the one that has the exchange", async () => {

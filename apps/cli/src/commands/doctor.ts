@@ -80,6 +80,6 @@ function checkKeys(console: Console): readonly Finding[] {
   return keyNames.map((name) => ({
     what: name,
     verdict: "ok",
-    says: console.variables[name] ? "set" : "not set",
+    says: console.variables[name] ? "set" : "not set: needed for models of that vendor only",
   }));
 }

@@ -40,7 +40,7 @@ export const addExportCommand: AddCommand = (program, console, register) => {
         // A closed pipe (`| head`) has all it wants.
         if (!process.stdout.writable) break;
         if (!process.stdout.write(chunk))
-          await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]);
+          await Promise.race([once(process.stdout, "drain"), once(process.stdout, "close")]).catch(() => undefined);
       }
       return exitCodes.ok;
     }

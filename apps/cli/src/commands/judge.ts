@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 
 import {
   calibrationMarkdown,
@@ -10,7 +10,7 @@ import {
   rubricVersion,
 } from "@hallumaze/judge";
 import { calibrateJudge, measureFitness, requestJudgements, type SweepJudging } from "@hallumaze/judging";
-import { formatCount } from "@hallumaze/reports";
+import { formatCount, singleLine } from "@hallumaze/reports";
 import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
 import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
@@ -18,6 +18,7 @@ import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { UsageError } from "../errors.ts";
 import { findSweep, integerBetween, readText, requireKeys } from "../inputs.ts";
 import type { AddCommand } from "../program.ts";
+import { judgeExitCode, judgeFailureLines } from "../work-until-done.ts";
 import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
 
 interface JudgeOptions {
@@ -99,16 +100,19 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
   const files = await writeResults(console, house.store, sweep, options.output);
   if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...progress, models: files.rows }));
   else printLeaderboard(console, files);
-  for (const { outcome, count, firstMessage } of progress.failures)
-    say(`${count} × ${outcome} (judge): ${firstMessage}`);
-  return progress.failures.length > 0 ? exitCodes.failedTrials : exitCodes.ok;
+  for (const line of judgeFailureLines(progress, sweep.name)) say(line);
+  return judgeExitCode(progress);
 }
 
 async function calibrateCommand(console: Console, path: string | undefined, options: JudgeOptions): Promise<ExitCode> {
   if (path === undefined) throw new UsageError("name the gold set: hallumaze judge calibrate GOLD.jsonl --model M");
   const goldSet = parseGoldSet(await readText(resolve(console.workingFolder, path), path));
   if (goldSet.problems.length > 0) {
-    throw new UsageError(goldSet.problems.map(({ line, message }) => `${path}:${line}: ${message}`).join("\n"));
+    throw new UsageError(
+      goldSet.problems
+        .map(({ line, message }) => `${path}${line === null ? "" : `:${line}`}: ${singleLine(message)}`)
+        .join("\n"),
+    );
   }
   for (const { message } of goldSet.warnings) console.err(`warning: ${message}`);
   const judge = chosenJudge(console, givenJudge(options, undefined));
@@ -132,7 +136,7 @@ async function calibrateCommand(console: Console, path: string | undefined, opti
       return exitCodes.failedTrials;
     }
     const { report, gate, costUsd } = outcome;
-    const folder = resolve(console.workingFolder, options.output, "calibration");
+    const folder = resolve(console.workingFolder, options.output, "calibration", basename(path, extname(path)));
     await mkdir(folder, { recursive: true });
     await writeWhole(join(folder, "report.md"), [`${calibrationMarkdown(report, gate)}\n`]);
     await writeWhole(join(folder, "report.json"), [`${JSON.stringify({ ...report, gate, costUsd }, null, 2)}\n`]);
@@ -172,8 +176,10 @@ async function fitnessCommand(console: Console, name: string | undefined, option
   );
   if (fitness.kind === "unknown") throw new UsageError(`no such results: ${fitness.resultIds.join(", ")}`);
   if (options.json) console.out(JSON.stringify({ sweep: sweep.name, judge: judge.name, ...fitness }));
-  else if (fitness.kind === "refused") console.err(`refused: ${fitness.message}`);
-  else {
+  else if (fitness.kind === "refused") {
+    console.err(`refused: ${fitness.message}`);
+    console.err(`measure the judge with: hallumaze judge calibrate GOLD.jsonl --model ${judge.name}`);
+  } else {
     const interval =
       fitness.lo === null || fitness.hi === null ? "" : ` [${fitness.lo.toFixed(2)}, ${fitness.hi.toFixed(2)}]`;
     console.out(

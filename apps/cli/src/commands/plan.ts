@@ -144,7 +144,8 @@ export function printPlan(
       hasUnpriced: estimate.unpriced.length > 0,
     }),
   );
-  if (past !== null) console.out(planOutcomeLine(comparePlan(past.estimate, past.actual)));
+  if (past !== null && past.estimate.requests.high > 0 && (past.estimate.costUsd?.high ?? 1) > 0)
+    console.out(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);
 }
 

@@ -6,7 +6,9 @@ import {
   retryTrials,
   type TrialState,
 } from "@hallumaze/engine";
+import { limiterLaneOf } from "@hallumaze/judging";
 import { openHouse } from "@hallumaze/runtime";
+import { isJudgeLane, judgesOf, parseStoredSpec } from "@hallumaze/sweep";
 import { closest } from "fastest-levenshtein";
 
 import { UsageError } from "../errors.ts";
@@ -58,8 +60,15 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
       ...(options.model && { models: options.model }),
       ...(options.size !== undefined && { sizes: [options.size] }),
     });
-    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count }));
-    else console.out(`${sweep.name}: ${count} trials put back. A worker, or run with the same spec, works on them.`);
+    const isNarrow = outcomes.length > 0 || options.model !== undefined || options.size !== undefined;
+    const judges = isNarrow ? [] : await house.store.unblockJudges({ sweepId: sweep.sweepId, failed: true });
+    await enqueueTrials(house.queue, judges);
+    const also = judges.length > 0 ? ` and ${judges.length} judgements` : "";
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count, judgements: judges.length }));
+    else
+      console.out(
+        `${sweep.name}: ${count} trials${also} put back. A worker, or run with the same spec, works on them.`,
+      );
     return exitCodes.ok;
   });
 };
@@ -102,14 +111,15 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     const { models } = await house.store.progress(sweep.sweepId);
-    const lanes = [...new Set(models.map((model) => model.lane))].filter(
+    const judged = judgesOf(parseStoredSpec(sweep.specJson)).map(({ lane }) => lane);
+    const lanes = [...new Set([...models.map(({ lane }) => lane), ...judged])].filter(
       (lane) => options.lanes?.includes(lane) ?? true,
     );
     const resumed: string[] = [];
     let trials = 0;
     for (const lane of lanes) {
-      if (await house.limiter.resume(lane)) resumed.push(lane);
-      const back = await house.store.unblockLane(lane);
+      if (await house.limiter.resume(limiterLaneOf(lane))) resumed.push(lane);
+      const back = isJudgeLane(lane) ? await house.store.unblockJudges({ lane }) : await house.store.unblockLane(lane);
       await enqueueTrials(house.queue, back);
       trials += back.length;
     }

@@ -20,7 +20,15 @@ import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { budgetBlocked, countState, exitCodeOf, type WorkReport, workUntilDone } from "../work-until-done.ts";
+import {
+  budgetBlocked,
+  countState,
+  exitCodeOf,
+  judgeExitCode,
+  judgeFailureLines,
+  type WorkReport,
+  workUntilDone,
+} from "../work-until-done.ts";
 
 interface RunOptions {
   readonly fresh?: boolean;
@@ -89,11 +97,14 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
   else printLeaderboard(console, files);
   const past = await findPast(house.store, spec.name);
-  if (past !== null && past.estimate.costUsd !== null && past.estimate.costUsd.high > 0) {
+  const isWhole = countState(work.progress, "blocked") === 0;
+  if (isWhole && past !== null && past.estimate.costUsd !== null && past.estimate.costUsd.high > 0) {
     say(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   }
   reportFailures(say, spec, work);
-  return exitCodeOf(work.progress);
+  const judges = await house.store.judgeProgress(submitted.sweep.sweepId);
+  for (const line of judgeFailureLines(judges, spec.name)) say(line);
+  return Math.max(exitCodeOf(work.progress), judgeExitCode(judges)) as ExitCode;
 }
 
 /** Who judges the sweep; null where its spec asks for no judge. */

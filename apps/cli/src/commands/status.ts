@@ -53,7 +53,7 @@ async function showSweep(console: Console, house: House, sweepId: string, option
 }
 
 function printStatus(console: Console, progress: SweepProgress, lanes: readonly LaneState[]): void {
-  console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs));
+  console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs, "begun before "));
   console.out(progressTable(progress, console.columns()));
   const outcomes = progress.models.flatMap((model) =>
     Object.entries(model.outcomes).map(([outcome, count]) => [model.alias, outcome, formatCount(count)]),

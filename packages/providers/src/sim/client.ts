@@ -66,7 +66,8 @@ const judgeModel = "judge";
 
 function verdict(request: ChatRequest, startedMs: number): ChatResult {
   const user = request.messages.at(-1)?.content ?? "";
-  const text = simJudge({ system: request.system, user, params: request.params });
+  const params = { ...request.params, repeat: request.repeat };
+  const text = simJudge({ system: request.system, user, params });
   const body = JSON.stringify({ model: judgeModel, choices: [{ message: { role: "assistant", content: text } }] });
   return {
     ...received(request, body, startedMs),
