@@ -94,6 +94,12 @@ describe("what is sent", () => {
     });
   });
 
+  it("411 for a body that comes without its length", async () => {
+    const { call } = await openMemoryStage();
+    const headers = { "transfer-encoding": "chunked" };
+    await expectBody(await call("POST", scenarios, { body: keywordList.scenario, headers }), 411, problem);
+  });
+
   it("404 for a result of an unknown scenario, and for an unknown path", async () => {
     const { call } = await openMemoryStage();
     const body = { scenario_id: "none", response: "" };

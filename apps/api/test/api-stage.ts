@@ -121,17 +121,18 @@ export function createCaller(
   );
   return async (method, path, given = {}) => {
     const shown = given.token === undefined ? token : given.token;
+    const body = given.body === undefined || typeof given.body === "string" ? given.body : JSON.stringify(given.body);
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: {
         host: "localhost",
         "content-type": "application/json",
+        // As clients send it over the wire.
+        ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
         ...(shown === null ? {} : { authorization: `Bearer ${shown}` }),
         ...given.headers,
       },
-      ...(given.body === undefined
-        ? {}
-        : { body: typeof given.body === "string" ? given.body : JSON.stringify(given.body) }),
+      ...(body === undefined ? {} : { body }),
     });
     const socket = { remoteAddress: given.address ?? "127.0.0.1" };
     return api.fetch(request, { incoming: { socket } as never });

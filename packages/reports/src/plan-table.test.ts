@@ -61,7 +61,7 @@ test("a budget is said to be enough, enough for what is expected, or too little"
       .at(-1);
   expect(words(false, false)).toBe("  budget         $40.00, $1.50 spent: enough");
   expect(words(false, true)).toContain("enough for what is expected, not for the highest estimate");
-  expect(words(true, true)).toContain("too little for what is expected");
+  expect(words(true, true)).toContain("less than what is expected");
 });
 
 test("one line tells how a plan turned out", () => {
