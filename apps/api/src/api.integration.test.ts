@@ -147,7 +147,7 @@ describe("without its queue", { timeout: 60_000 }, () => {
 });
 
 describe("on a port", () => {
-  it("answers over HTTP, refuses a large body that names no length, and ends waiting calls with the poll address", async () => {
+  it("answers over HTTP, refuses a body that names no length, and ends waiting calls with the poll address", async () => {
     const { url, drop } = await createDatabase();
     const house = await openHouse(parseEnvironment({ DATABASE_URL: url }), logger, {});
     onTestFinished(async () => {
@@ -170,7 +170,7 @@ describe("on a port", () => {
     const chunks = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(" ".repeat(5000))),
     });
-    await expectBody(await send("POST", "/api/benchmark/scenarios", chunks), 413, problem);
+    await expectBody(await send("POST", "/api/benchmark/scenarios", chunks), 411, problem);
     const id = await addKeywords({
       call: (method, path, given) => send(method, path, JSON.stringify(given?.body)),
     });
@@ -219,7 +219,9 @@ function answerOf(request: ChatRequest, play: JudgePlay): ChatResult {
     return { ...received, kind: "reply", text, rawBody: text, reasoning: null, finishReason: "stop" };
   }
   const [outcome, message] =
-    play === "outage" ? (["transient_server", "503"] as const) : (["filtered", "the prompt was refused"] as const);
+    play === "outage"
+      ? (["transient_server", "503"] as const)
+      : (["context_too_long", "the prompt was refused"] as const);
   return {
     ...received,
     kind: "failure",

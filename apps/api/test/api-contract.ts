@@ -150,7 +150,7 @@ export function describeBenchmarkApi(open: OpenStage): void {
       );
     });
 
-    it("gives no level where the judge's vendor refuses the text", async () => {
+    it("gives no level where the text is too much for the judge", async () => {
       const stage = await openWithGate(open);
       stage.play("refuse");
       const id = await addKeywords(stage);
