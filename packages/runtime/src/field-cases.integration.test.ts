@@ -189,7 +189,7 @@ describe("one request a try", () => {
       }),
     );
     const fates = await play("dead sockets", rules, { seeds: 16, tries: 1 });
-    expect(new Set(fates.map(({ state }) => state))).toEqual(new Set(["done"]));
+    expect(fates.filter(({ state }) => state !== "done")).toEqual([]);
     const resent = fates.filter(({ exchanges }) => exchanges.some(({ side }) => side.length > 0));
     expect(resent.map(({ alias, tries, exchanges }) => [alias, tries, exchanges[0]?.side])).toEqual(
       modelNames.map((alias) => [alias, 1, ["resend"]]),

@@ -220,10 +220,10 @@ describe("the lanes of judges", () => {
     const ports = { store: stage.ledger, queue: stage.queue };
     expect(await requestJudgements(ports, judging, new AbortController().signal)).toBe(500);
     for (const _ of [1, 2]) stage.judging({ limiter, concurrency: 8 });
-    await stage.settled(sweep, 500, 50_000);
+    await stage.settled(sweep, 500, 150_000);
     expect(stage.judges.asked("again")).toHaveLength(500);
     expect(stage.judges.inFlight().most).toBe(8);
-  });
+  }, 180_000);
 
   it("stopped by their vendor leave every other lane at work, and go on when they are let", async () => {
     const stage = await openSolved();

@@ -1,4 +1,4 @@
-import { type LimiterPort, runTrial } from "@hallumaze/engine";
+import { type LimiterPort, runTrial, type TrialPorts } from "@hallumaze/engine";
 import type { Rule } from "@hallumaze/mock-providers";
 import { costOf } from "@hallumaze/providers";
 import { createRedis, findRedis } from "@hallumaze/testkit";
@@ -228,14 +228,23 @@ describe("costs", () => {
   it("are exact for each exchange and in sum, a late duplicate's included (T31)", async () => {
     const usage = { inputTokens: 1000, outputTokens: 101 };
     const stage = await openProviderStage({
-      script: [{ nth: 1, reply: { usage }, delivery: { headerDelayMs: 1500 } }, { reply: { usage } }],
+      script: [{ nth: 1, reply: { usage }, delivery: { headerDelayMs: 8000 } }, { reply: { usage } }],
     });
     const sweep = await stage.submit(1, { models: [openai], limits: { [openai]: wide } });
     const [trial] = await stage.sql<{ trialId: string; generation: number }>(
       `SELECT id::text AS "trialId", generation FROM trials`,
     );
     if (trial === undefined) throw new Error("no trial");
-    const ports = (worker: string) => ({ ...trialPorts(stage.store, stage.providers, worker), costOf });
+    const ports = (worker: string): TrialPorts => {
+      const given = trialPorts(stage.store, stage.providers, worker);
+      return {
+        ...given,
+        settingsOf: async (claim) => ({
+          ...(await given.settingsOf(claim)),
+          costOf: (usage) => costOf({ ...claim.plan, alias: claim.alias }, usage),
+        }),
+      };
+    };
     const first = runTrial(ports("host/1/1"), trial, never);
     await stage.mock.until(({ requests }) => requests === 1);
     await stage.sql("UPDATE trials SET lease_until = now() - interval '1 s'");
