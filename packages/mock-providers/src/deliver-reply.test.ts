@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createConnection } from "node:net";
+import { createConnection, type Socket } from "node:net";
 
 import { generateMaze } from "@hallumaze/maze";
 import { buildPrompt } from "@hallumaze/protocol";
@@ -171,6 +171,28 @@ describe("idle connections", () => {
     socket.destroy();
     expect(replies.join("")).not.toMatch(/keep-alive:/i);
     expect(mock.requests().map(({ connection }) => connection)).toEqual([1, 1]);
+  });
+
+  it("keep their numbers where the counts start anew: a new connection is never taken for an old one", async () => {
+    const open = async (): Promise<Socket> => {
+      const socket = createConnection(mock.port, "127.0.0.1");
+      await once(socket, "connect");
+      return socket;
+    };
+    const ask = async (socket: Socket): Promise<void> => {
+      socket.write(request);
+      await once(socket, "data");
+    };
+    const old = await open();
+    await ask(old);
+    mock.resetCounts();
+    const fresh = await open();
+    await ask(fresh);
+    await ask(old);
+    const [second, third] = mock.requests().slice(-2).map(({ connection }) => connection);
+    expect(second).not.toBe(third);
+    expect(mock.counts().connections).toBe(1);
+    for (const socket of [old, fresh]) socket.destroy();
   });
 
   it("are closed after the time that is set", async () => {

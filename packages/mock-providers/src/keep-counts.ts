@@ -104,7 +104,9 @@ export function keepCounts(clock: Clock) {
   };
   const bothOf = (id: LaneId): readonly LaneState[] => [all, laneOf(id)];
   return {
-    connected: (): number => (connections += 1),
+    connected: (): void => {
+      connections += 1;
+    },
     arrived: (path: string): void => {
       all.requests += 1;
       count(tables.byPath, path);

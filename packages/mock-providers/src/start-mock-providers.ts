@@ -135,9 +135,11 @@ type Place = Parameters<typeof handleRequest>[3];
 type OnRequest = (request: IncomingMessage, response: ServerResponse, place: Place) => Promise<void>;
 
 /** A server that numbers connections and requests and ends waits when either side goes. */
-function openListener(idleCloseMs: number | null, connected: () => number) {
+function openListener(idleCloseMs: number | null, connected: () => void) {
   const connections = new WeakMap<Socket, { readonly number: number; idleTimer: NodeJS.Timeout | null }>();
   const running = new Set<AbortController>();
+  // Not the counts' own: those start anew, and a number stands for one connection as long as the server runs.
+  let connectionCount = 0;
   let requestCount = 0;
   let handle: OnRequest | null = null;
   const server = createServer((request, response) => {
@@ -162,7 +164,8 @@ function openListener(idleCloseMs: number | null, connected: () => number) {
   server.requestTimeout = 0;
   server.headersTimeout = 0;
   server.on("connection", (socket) => {
-    connections.set(socket, { number: connected(), idleTimer: null });
+    connected();
+    connections.set(socket, { number: (connectionCount += 1), idleTimer: null });
     socket.on("error", () => socket.destroy());
   });
   return {
