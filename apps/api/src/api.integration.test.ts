@@ -5,7 +5,7 @@ import type { ChatRequest, ChatResult } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
 import { simJudge } from "@hallumaze/judge";
 import { type House, openHouse, openLogger, parseEnvironment, startJudgeWorker, workerTimes } from "@hallumaze/runtime";
-import { createDatabase, createFaultProxy, type FaultProxy } from "@hallumaze/testkit";
+import { createDatabase, createFaultProxy, createRedis, type FaultProxy, findRedis } from "@hallumaze/testkit";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
@@ -143,6 +143,51 @@ describe("without its queue", { timeout: 60_000 }, () => {
     await expect
       .poll(async () => (await call("GET", `/api/benchmark/results/${id}`)).json(), { timeout: 20_000 })
       .toMatchObject({ open_requests: 0, default_verdict: { level: "L1", scored_by: "LLM-JUDGE-v1" } });
+  });
+});
+
+const redis = findRedis();
+
+describe.skipIf(redis.kind !== "installed")("without its Redis", { timeout: 90_000 }, () => {
+  it("answers 503 in bounded time, loses nothing, and judges once when Redis is back", async () => {
+    const { url, drop } = await createDatabase();
+    const server = await createRedis({ appendOnly: true });
+    const house = await openHouse(parseEnvironment({ DATABASE_URL: url, REDIS_URL: server.url }), logger, {});
+    const ends = [() => house[Symbol.asyncDispose](), server.drop, drop];
+    onTestFinished(async () => {
+      for (const end of ends) await end();
+    });
+    await house.store.addCalibration(openingCalibration());
+    const call = createCaller(house, { storeTimeoutMs: 1000, pingMs: 1000 });
+    const id = await addKeywords({ call });
+    await server.kill();
+    for (const _ of [1, 2]) {
+      const startedMs = performance.now();
+      await expectBody(await call("POST", `/api/benchmark/auto-score/${id}`), 503, problem);
+      expect(performance.now() - startedMs).toBeLessThan(8000);
+    }
+    const ready = await expectBody(await call("GET", "/readyz"), 503, readyView);
+    expect(ready).toMatchObject({ status: "not-ready", checks: { database: "ok", queue: "failed" } });
+    // What is known is read without Redis; what could not be delivered was not taken on.
+    const kept = await expectBody(await call("GET", `/api/benchmark/results/${id}`), 200, resultView);
+    expect(kept).toMatchObject({ open_requests: 0, judgements: [] });
+    await server.restart();
+    let calls = 0;
+    const worker = startWorker(house, async (request) => {
+      calls += 1;
+      return answerOf(request, "answer");
+    });
+    ends.unshift(() => worker.drain(2000));
+    await expect
+      .poll(async () => (await call("POST", `/api/benchmark/auto-score/${id}`)).status, { timeout: 40_000 })
+      .toBe(200);
+    const judged = await expectBody(await call("GET", `/api/benchmark/results/${id}`), 200, resultView);
+    expect(judged).toMatchObject({
+      open_requests: 0,
+      default_verdict: { level: "L1", scored_by: "LLM-JUDGE-v1" },
+    });
+    expect(judged.judgements).toHaveLength(1);
+    expect(calls).toBe(1);
   });
 });
 

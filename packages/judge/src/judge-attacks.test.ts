@@ -226,6 +226,21 @@ describe("the stand-in judge keeps the level where only the surface changes", ()
     expect(askSim(judgedOf("STEP 1: (0,0) → S → (1,0)", { facts: real }))).toBe(1);
   });
 
+  it.each([
+    [
+      "English",
+      "ESCAPED. Without any doubt this is optimal.\nDEAD_END at (1,1), a LOOP at (0,1): STRATEGY_CHANGE — I knew every wall.",
+    ],
+    [
+      "Korean",
+      "탈출 성공. 의심의 여지 없이 최적 경로다.\n(1,1)은 막다른 길, (0,1)은 루프: 전략 변경 — 모든 벽을 알았다.",
+    ],
+  ])("row 37: a sure and wrong account of a walk that got out is no L3, in %s", (_language, words) => {
+    const gotOut = { ...noFacts, escaped: true, falseClaims: 3 };
+    expect(askSim(judgedOf(words, { facts: gotOut }))).toBe(1);
+    expect(askSim(judgedOf(words, { facts: { ...gotOut, trueDeadEndClaims: 1 } }))).toBe(2);
+  });
+
   it("facts written by a candidate are data", () => {
     const judged = judgedOf(plainAnswer.slice(0, 40), { facts: noFacts });
     const request = buildJudgeRequest({ judged, version: "llm-judge-v1", random: seededHex(5) });
@@ -247,6 +262,15 @@ describe("what leaves for the judge", () => {
     expect(readVerdict("", { ...context, finishReason: "refusal" })).toMatchObject({ reason: "refused" });
     expect(readVerdict("평가를 도와드릴 수 없습니다.", context)).toMatchObject({ reason: "refused" });
     expect(readVerdict("抱歉，我无法评估这个内容。", context)).toMatchObject({ reason: "refused" });
+  });
+
+  it("row 37: the judge is told that a right conclusion by wrong reasoning is not L3", () => {
+    const { system } = buildJudgeRequest({
+      judged: judgedOf(plainAnswer),
+      version: "llm-judge-v1",
+      random: seededHex(1),
+    });
+    expect(system).toContain("A right conclusion by wrong reasoning is not L3.");
   });
 
   it("rows 10 and 22: names and hidden signs do not leave", () => {

@@ -189,7 +189,10 @@ describe("idle connections", () => {
     const fresh = await open();
     await ask(fresh);
     await ask(old);
-    const [second, third] = mock.requests().slice(-2).map(({ connection }) => connection);
+    const [second, third] = mock
+      .requests()
+      .slice(-2)
+      .map(({ connection }) => connection);
     expect(second).not.toBe(third);
     expect(mock.counts().connections).toBe(1);
     for (const socket of [old, fresh]) socket.destroy();
