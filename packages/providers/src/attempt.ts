@@ -78,8 +78,8 @@ export const unknownUsage: ProviderUsage = {
 const contentKeys = new Set(["model", "messages", "system", "contents", "systemInstruction", "input", "instructions"]);
 
 /**
- * One try: one request, but for one free resend where a reused socket died before any byte of the reply, and one
- * repair of a parameter that the model does not take. Both are recorded beside the result.
+ * One try: one request, but for one free resend, on a fresh socket, where a reused one died before any byte of the reply,
+ * and one repair of a parameter that the model does not take. Both are recorded beside the result.
  */
 export async function attempt(
   vendor: Vendor,
@@ -99,7 +99,8 @@ export async function attempt(
   for (;;) {
     const sent = draft;
     const send = (): Promise<unknown> => vendor.send(sent, request.model, endpoint);
-    const exchange = await recorder.record(endpoint.key, signal, send, performance.now() - startedMs);
+    const spentMs = performance.now() - startedMs;
+    const exchange = await recorder.record(endpoint.key, signal, send, spentMs, isUsed("resend"));
     if (exchange.breakage?.kind === "transport" && exchange.breakage.resendable && !isUsed("resend")) {
       note("resend", exchange.breakage.message, exchange);
       continue;

@@ -89,11 +89,15 @@ test("a reused socket that dies after the first byte of the reply is not tried a
   expect(server.seen.map(({ connection }) => connection)).toEqual([0, 0]);
 });
 
-test("a second dead socket in one try is transport: one resend, not two", async () => {
+test.each([
+  ["answers: nothing is lost, though every idle socket was dead", false, { kind: "reply" }],
+  ["dies too: transport, with one resend, not two", true, { kind: "failure", outcome: "transport" }],
+] as const)("what is sent once more takes a socket of its own, and where that %s", async (_end, diesToo, expected) => {
   const fine = say(200, claude.reply("ok"));
   await using server = await startScriptedServer(
     inTurn(fine, (response, request, number, raw) => {
-      if (request.connection < 3 && number > 1) raw.socket.resetAndDestroy();
+      const isDead = request.connection < 2 ? number > 1 : diesToo;
+      if (isDead) raw.socket.resetAndDestroy();
       else fine(response, request, number, raw);
     }),
   );
@@ -101,9 +105,9 @@ test("a second dead socket in one try is transport: one resend, not two", async 
   const call = () => providers.complete(ask(claude, server.url), never);
   await Promise.all([call(), call()]);
   await nextTurn();
-  const result = await call();
-  expect(result).toMatchObject({ kind: "failure", outcome: "transport", sideRequests: [{ reason: "resend" }] });
+  expect(await call()).toMatchObject({ ...expected, sideRequests: [{ reason: "resend" }] });
   expect(server.seen).toHaveLength(4);
+  expect(server.seen.filter(({ connection }) => connection > 1)).toHaveLength(1);
 });
 
 test("a burst after the server has closed its idle sockets loses nothing (T20)", async () => {

@@ -54,13 +54,15 @@ export interface Recorder {
   readonly isRecording: () => boolean;
   /**
    * Runs an SDK call and gives the exchange it caused. What the SDK makes of the reply is ignored: the recorded bytes
-   * decide. `spentMs` of the total deadline are gone. Rejects where `signal` fires, or where the SDK sent nothing.
+   * decide. `spentMs` of the total deadline are gone; `fresh` sends over a connection of its own.
+   * Rejects where `signal` fires, or where the SDK sent nothing.
    */
   readonly record: (
     key: string | null,
     signal: AbortSignal,
     call: () => Promise<unknown>,
     spentMs?: number,
+    fresh?: boolean,
   ) => Promise<Exchange>;
   readonly close: () => Promise<void>;
 }
@@ -69,6 +71,7 @@ interface Recording {
   readonly key: string | null;
   readonly signal: AbortSignal;
   readonly spentMs: number;
+  readonly fresh: boolean;
   exchange: Exchange | null;
   sent: boolean;
 }
@@ -95,20 +98,24 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
   const recordings = new AsyncLocalStorage<Recording>();
   const sockets = watchSockets();
   // Idle sockets are dropped before common servers and balancers drop theirs (4 s and more).
-  const agent = new Agent({
-    connect: { timeout: deadlines.connectMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 3000,
-    keepAliveMaxTimeout: 30_000,
-  });
+  const clocks = { connect: { timeout: deadlines.connectMs }, headersTimeout: 0, bodyTimeout: 0 };
+  const agent = new Agent({ ...clocks, keepAliveTimeout: 3000, keepAliveMaxTimeout: 30_000 });
+  // Where one idle socket had died, others may have: what is sent once more shares none.
+  const freshAgent = new Agent({ ...clocks, pipelining: 0 });
 
   const recordedFetch: typeof fetch = async (input, init) => {
     const recording = recordings.getStore();
     if (recording === undefined) throw new Error("a request outside of a recorded call");
     if (recording.sent) throw new Error("one request a try: the SDK tried to send a second one");
     recording.sent = true;
-    const exchange = await exchangeOnce(agent, sockets, deadlines, recording, addressOf(input), init ?? {});
+    const exchange = await exchangeOnce(
+      recording.fresh ? freshAgent : agent,
+      sockets,
+      deadlines,
+      recording,
+      addressOf(input),
+      init ?? {},
+    );
     recording.exchange = exchange;
     if (exchange.breakage !== null || exchange.status === null) throw new TypeError("fetch failed");
     const body = statusesWithoutBody.has(exchange.status) ? null : new Uint8Array(exchange.body);
@@ -118,9 +125,9 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
   return {
     fetch: recordedFetch,
     isRecording: () => recordings.getStore() !== undefined,
-    record: async (key, signal, call, spentMs = 0) => {
+    record: async (key, signal, call, spentMs = 0, fresh = false) => {
       signal.throwIfAborted();
-      const recording: Recording = { key, signal, spentMs, exchange: null, sent: false };
+      const recording: Recording = { key, signal, spentMs, fresh, exchange: null, sent: false };
       let failure: unknown = null;
       await recordings.run(recording, call).catch((error: unknown) => {
         failure = error;
@@ -131,7 +138,7 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
     },
     close: async () => {
       sockets.close();
-      await agent.destroy();
+      await Promise.all([agent.destroy(), freshAgent.destroy()]);
     },
   };
 }
