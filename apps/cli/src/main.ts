@@ -1,8 +1,8 @@
+import { type Console, exitCodes } from "@hallumaze/console";
 import { text } from "node:stream/consumers";
 
 import { openLogger } from "@hallumaze/runtime";
 
-import { type Console, exitCodes } from "./console.ts";
 import { environment, variables } from "./env.ts";
 import { runProgram } from "./program.ts";
 

@@ -1,4 +1,13 @@
+import {
+  type AddCommand,
+  type Console,
+  type ExitCode,
+  exitCodes,
+  explainError,
+  type Register,
+} from "@hallumaze/console";
 import { HalluMazeError } from "@hallumaze/foundation";
+import { addRescoreCommand, addResumeCommand, addRetryCommand } from "@hallumaze/operator";
 import { Command, CommanderError } from "commander";
 import { closest } from "fastest-levenshtein";
 
@@ -8,22 +17,13 @@ import { addJudgeCommand } from "./commands/judge.ts";
 import { addMazeCommand, addScoreCommand } from "./commands/maze-and-score.ts";
 import { addMockProvidersCommand } from "./commands/mock-providers.ts";
 import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
-import { addRescoreCommand, addResumeCommand, addRetryCommand } from "./commands/retry.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addStatusCommand } from "./commands/status.ts";
 import { addSubmitCommand } from "./commands/submit.ts";
 import { addWorkerCommand } from "./commands/worker.ts";
-import { type Console, type ExitCode, exitCodes } from "./console.ts";
-import { explainError } from "./errors.ts";
 import { addSeedOptions } from "./seed/seed-command.ts";
 import { programVersion } from "./env.ts";
-
-/** Registers a command's action: what it returns becomes the exit code. */
-export type Register = (command: Command, action: (...words: never[]) => Promise<ExitCode>) => void;
-
-/** Adds one command to the program. */
-export type AddCommand = (program: Command, console: Console, register: Register) => void;
 
 const addCommands: readonly AddCommand[] = [
   addRunCommand,

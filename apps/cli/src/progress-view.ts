@@ -1,7 +1,7 @@
+import type { Console } from "@hallumaze/console";
 import type { ModelProgress, SweepProgress } from "@hallumaze/engine";
 import { createLogUpdate } from "log-update";
 
-import type { Console } from "./console.ts";
 import { drawTable, formatCount, formatDuration } from "@hallumaze/reports";
 
 /** Shows how a sweep goes on: a table that redraws itself on a terminal, a plain line now and then elsewhere. */

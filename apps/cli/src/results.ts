@@ -1,3 +1,4 @@
+import type { Console } from "@hallumaze/console";
 import { constants, createWriteStream } from "node:fs";
 import { access, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -23,8 +24,6 @@ import {
   trialCsv,
   trialJsonl,
 } from "@hallumaze/reports";
-
-import type { Console } from "./console.ts";
 
 const pageSize = 500;
 /** Enough for two printed digits; papers use the analysis commands' larger number. */

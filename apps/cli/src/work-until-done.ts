@@ -1,3 +1,4 @@
+import { type Console, type ExitCode, exitCodes } from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
@@ -6,7 +7,6 @@ import { type JudgeProgress, requestJudgements, type SweepJudging } from "@hallu
 import { formatCount, quoted, singleLine } from "@hallumaze/reports";
 import { type House, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
 
-import { type Console, type ExitCode, exitCodes } from "./console.ts";
 import { openProgressView, type ProgressView } from "./progress-view.ts";
 
 /** How long a drain lets trials under way end before they are given back. */

@@ -1,6 +1,6 @@
+import type { Console } from "@hallumaze/console";
 import { openLogger, parseEnvironment } from "@hallumaze/runtime";
 
-import type { Console } from "../src/console.ts";
 import { runProgram } from "../src/program.ts";
 
 /** What a command said and did, run in this process. */

@@ -25,7 +25,8 @@ export const layers: readonly (readonly string[])[] = [
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
   ["runtime"],
-  ["api"],
+  ["console"],
+  ["api", "operator"],
   ["cli", "worker", "web"],
 ];
 

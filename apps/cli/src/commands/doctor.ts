@@ -1,10 +1,8 @@
+import { type AddCommand, type Console, exitCodes, explainError } from "@hallumaze/console";
 import { statfs } from "node:fs/promises";
 
 import { openHouse } from "@hallumaze/runtime";
 
-import { type Console, exitCodes } from "../console.ts";
-import { explainError } from "../errors.ts";
-import type { AddCommand } from "../program.ts";
 import { drawTable } from "@hallumaze/reports";
 
 type Verdict = "ok" | "note" | "wrong";

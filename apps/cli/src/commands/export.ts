@@ -1,3 +1,4 @@
+import { type AddCommand, exitCodes, findSweep } from "@hallumaze/console";
 import { once } from "node:events";
 import { resolve } from "node:path";
 
@@ -12,9 +13,6 @@ import {
 } from "@hallumaze/reports";
 import { Option } from "commander";
 
-import { exitCodes } from "../console.ts";
-import { findSweep } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
 import { judgedTrials, writeWhole } from "../results.ts";
 
 type Format = "csv" | "json" | "jsonl";

@@ -1,3 +1,13 @@
+import {
+  type AddCommand,
+  type Console,
+  type ExitCode,
+  exitCodes,
+  findSweep,
+  integerBetween,
+  readText,
+  UsageError,
+} from "@hallumaze/console";
 import { mkdir } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 
@@ -14,10 +24,7 @@ import { formatCount, singleLine } from "@hallumaze/reports";
 import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
 import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
-import { type Console, type ExitCode, exitCodes } from "../console.ts";
-import { UsageError } from "../errors.ts";
-import { findSweep, integerBetween, readText, requireKeys } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
+import { requireKeys } from "../inputs.ts";
 import { judgeExitCode, judgeFailureLines } from "../work-until-done.ts";
 import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
 

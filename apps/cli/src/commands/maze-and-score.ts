@@ -1,3 +1,4 @@
+import { type AddCommand, exitCodes, readText, UsageError } from "@hallumaze/console";
 import { resolve } from "node:path";
 
 import { analyseReply, type ReplyAnalysis } from "@hallumaze/engine";
@@ -6,10 +7,7 @@ import { summariseWalk } from "@hallumaze/metrics";
 import { buildPrompt, type FinishReason } from "@hallumaze/protocol";
 import { Option } from "commander";
 
-import { UsageError } from "../errors.ts";
-import { exitCodes } from "../console.ts";
-import type { AddCommand } from "../program.ts";
-import { addMazeOptions, readText } from "../inputs.ts";
+import { addMazeOptions } from "../inputs.ts";
 
 interface MazeOptions {
   readonly size: number;

@@ -1,12 +1,8 @@
+import { type AddCommand, type Console, exitCodes, integerBetween, readText, UsageError } from "@hallumaze/console";
 import { resolve } from "node:path";
 
 import { mockProvidersFromOptions, startMockProviders } from "@hallumaze/mock-providers";
 import type { House } from "@hallumaze/runtime";
-
-import { type Console, exitCodes } from "../console.ts";
-import { UsageError } from "../errors.ts";
-import { integerBetween, readText } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
 
 /** `mock-providers`: the vendors' servers for rehearsals, until it is told to stop. */
 export const addMockProvidersCommand: AddCommand = (program, console, register) => {

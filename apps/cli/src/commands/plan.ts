@@ -1,3 +1,4 @@
+import { type AddCommand, type Console, exitCodes, integerBetween } from "@hallumaze/console";
 import {
   type ActualUse,
   comparePlan,
@@ -19,9 +20,7 @@ import {
 } from "@hallumaze/runtime";
 import { type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
 
-import { type Console, exitCodes } from "../console.ts";
-import type { AddCommand } from "../program.ts";
-import { integerBetween, readSpecFile } from "../inputs.ts";
+import { readSpecFile } from "../inputs.ts";
 
 interface PlanOptions {
   readonly fresh?: boolean;

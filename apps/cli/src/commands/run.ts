@@ -1,10 +1,10 @@
+import { type AddCommand, type Console, type ExitCode, exitCodes, integerBetween } from "@hallumaze/console";
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import type { SweepJudging } from "@hallumaze/judging";
 import { type House, openHouse, openJudgeCatalog, readProvenance } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
-import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import {
   formatCount,
   formatDuration,
@@ -14,8 +14,7 @@ import {
   quoted,
   singleLine,
 } from "@hallumaze/reports";
-import type { AddCommand } from "../program.ts";
-import { integerBetween, readSpecFile, requireKeys } from "../inputs.ts";
+import { readSpecFile, requireKeys } from "../inputs.ts";
 import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";

@@ -1,3 +1,4 @@
+import { type AddCommand, type Console, exitCodes, integerBetween, UsageError } from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -6,11 +7,7 @@ import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
 import { openHouse, startJudgeWorker } from "@hallumaze/runtime";
 
-import { type Console, exitCodes } from "../console.ts";
 import { programVersion } from "../env.ts";
-import { UsageError } from "../errors.ts";
-import { integerBetween } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
 import { chosenJudge } from "./judge.ts";
 
 interface ServeOptions {

@@ -1,13 +1,11 @@
+import { type AddCommand, type Console, type ExitCode, exitCodes, findSweep } from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@hallumaze/engine";
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
-import { type Console, type ExitCode, exitCodes } from "../console.ts";
-import { findSweep } from "../inputs.ts";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
-import type { AddCommand } from "../program.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
 import { exitCodeOf, openTrials } from "../work-until-done.ts";
 

@@ -1,8 +1,7 @@
+import { type AddCommand, exitCodes } from "@hallumaze/console";
 import { submitSweep } from "@hallumaze/engine";
 import { openHouse, readProvenance } from "@hallumaze/runtime";
 
-import { exitCodes } from "../console.ts";
-import type { AddCommand } from "../program.ts";
 import { readSpecFile } from "../inputs.ts";
 import { defaultSlots, estimateToKeep, planInHouse } from "./plan.ts";
 import { programFolder, programVersion } from "../env.ts";

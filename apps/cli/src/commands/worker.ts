@@ -1,9 +1,5 @@
+import { type AddCommand, exitCodes, integerBetween, list, UsageError } from "@hallumaze/console";
 import { openHouse, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
-
-import { exitCodes } from "../console.ts";
-import { integerBetween, list } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
-import { UsageError } from "../errors.ts";
 
 interface WorkerOptions {
   readonly role: readonly string[];

@@ -1,9 +1,8 @@
+import { type Console, UsageError } from "@hallumaze/console";
 import { checkbox, confirm, number, password } from "@inquirer/prompts";
 import type { SeedOptions } from "@hallumaze/sweep";
 import { solverNames } from "@hallumaze/solvers";
 
-import type { Console } from "../console.ts";
-import { UsageError } from "../errors.ts";
 import { defaultModel, standIns, vendors } from "./seed-models.ts";
 
 /** What was answered; keys by variable, in memory only. */

@@ -1,3 +1,4 @@
+import { type AddCommand, type Console, type ExitCode, exitCodes, integerBetween, list } from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 
@@ -14,10 +15,8 @@ import { type House, openHouse, readProvenance } from "@hallumaze/runtime";
 import { type SeedOptions, specFromSeedOptions, type SweepSpec } from "@hallumaze/sweep";
 import { Option } from "commander";
 
-import { type Console, type ExitCode, exitCodes } from "../console.ts";
 import { programFolder, programVersion } from "../env.ts";
-import { applyModelRules, integerBetween, list, requireKeys, solverRules } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
+import { applyModelRules, requireKeys, solverRules } from "../inputs.ts";
 import { writeWhole } from "../results.ts";
 import { exitCodeOf, workUntilDone } from "../work-until-done.ts";
 import { askInteractively } from "./interactive.ts";

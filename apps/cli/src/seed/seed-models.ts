@@ -1,10 +1,7 @@
+import { type Console, readText, UsageError } from "@hallumaze/console";
 import { resolve } from "node:path";
 
 import { parseSeedConfig, type SeedConfig } from "@hallumaze/sweep";
-
-import type { Console } from "../console.ts";
-import { UsageError } from "../errors.ts";
-import { readText } from "../inputs.ts";
 
 /** The vendors of the seed document with the variables of its section 12 and its recommended models. */
 export const vendors = [

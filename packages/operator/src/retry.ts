@@ -1,4 +1,13 @@
 import {
+  type AddCommand,
+  checkKnown,
+  exitCodes,
+  findSweep,
+  integerBetween,
+  list,
+  UsageError,
+} from "@hallumaze/console";
+import {
   enqueueTrials,
   failureOutcomes,
   type Outcome,
@@ -9,12 +18,6 @@ import {
 import { limiterLaneOf } from "@hallumaze/judging";
 import { openHouse } from "@hallumaze/runtime";
 import { isJudgeLane, judgesOf, parseStoredSpec } from "@hallumaze/sweep";
-import { closest } from "fastest-levenshtein";
-
-import { UsageError } from "../errors.ts";
-import { exitCodes } from "../console.ts";
-import { findSweep, integerBetween, list } from "../inputs.ts";
-import type { AddCommand } from "../program.ts";
 
 interface RetryOptions {
   readonly failed?: boolean;
@@ -72,12 +75,6 @@ export const addRetryCommand: AddCommand = (program, console, register) => {
     return exitCodes.ok;
   });
 };
-
-/** A word that names nothing would select nothing, and look like success. */
-function checkKnown(what: string, word: string, known: readonly string[]): void {
-  if (known.includes(word)) return;
-  throw new UsageError(`unknown ${what} "${word}"; did you mean "${closest(word, known)}"?`);
-}
 
 /** `rescore SWEEP`: readings, walks and scores again from stored replies; no calls. */
 export const addRescoreCommand: AddCommand = (program, console, register) => {

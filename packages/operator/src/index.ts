@@ -1,0 +1,1 @@
+export { addRescoreCommand, addResumeCommand, addRetryCommand } from "./retry.ts";
