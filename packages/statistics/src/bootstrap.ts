@@ -1,10 +1,17 @@
 import type { Random } from "@hallumaze/foundation";
-import { mean, quantileSorted } from "simple-statistics";
+import { mean } from "simple-statistics";
+
+import { checkBootstrap, type IntervalMethod, resampledInterval } from "./resampled-interval.ts";
 
 /** One value and the group (the unit of analysis, such as a maze) that it was taken from; null: missing. */
 export interface GroupedValue {
   readonly group: string;
   readonly value: number | null;
+  /**
+   * What the design fixed the number of groups of, such as a size of mazes: resampling keeps that number. A group's first
+   * value decides. Absent: all groups are of one kind.
+   */
+  readonly stratum?: string;
 }
 
 /** How a bootstrap is drawn. */
@@ -17,7 +24,13 @@ export interface BootstrapOptions {
   readonly level?: number;
 }
 
-/** A mean over groups with its percentile interval. */
+/** How the bootstrap of a mean is drawn and read. */
+export interface MeanBootstrapOptions extends BootstrapOptions {
+  /** How the interval is read off the resamples: by default `percentile`. */
+  readonly method?: IntervalMethod;
+}
+
+/** A mean over groups with its interval. */
 export interface MeanEstimate {
   /** How many groups have a value. */
   readonly n: number;
@@ -36,72 +49,83 @@ export interface PairedEstimate extends MeanEstimate {
   readonly missing: number;
 }
 
-/**
- * The mean over groups, values averaged within their group first, and its percentile interval from resampling whole
- * groups with replacement. Time grows with resamples × groups.
- *
- * SOURCE: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13 (percentile); Davison & Hinkley (1997),
- * Bootstrap Methods and their Application, section 3.8 (resampling of groups).
- */
-export function bootstrapMean(values: readonly GroupedValue[], options: BootstrapOptions): MeanEstimate {
-  const groups = groupMeans(values);
-  const known = inOrder(groups).filter((value) => value !== null);
-  return { ...estimate(known, options), missing: groups.size - known.length };
+/** A group with the mean of its known values; null where it has none. */
+export interface GroupMean {
+  readonly group: string;
+  readonly stratum: string;
+  readonly value: number | null;
 }
 
 /**
- * The mean of a - b over the groups that both have, with its percentile interval from resampling those groups: what both
- * sides share of a group's difficulty cancels out. SOURCE: as `bootstrapMean`, applied to paired differences.
+ * The mean over groups, values averaged within their group first, and its interval from resampling whole groups with
+ * replacement, within their stratum. Time grows with resamples × groups.
+ *
+ * SOURCE: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13 (percentile) and 14 (BCa); Davison & Hinkley
+ * (1997), Bootstrap Methods and their Application, section 3.8 (resampling of groups), 3.2 (strata).
+ */
+export function bootstrapMean(values: readonly GroupedValue[], options: MeanBootstrapOptions): MeanEstimate {
+  return estimate(groupMeans(values), options);
+}
+
+/**
+ * The mean of a - b over the groups that both have, with its interval from resampling those groups: what both sides share
+ * of a group's difficulty cancels out. SOURCE: as `bootstrapMean`, applied to paired differences.
  */
 export function bootstrapPairedDifference(
   a: readonly GroupedValue[],
   b: readonly GroupedValue[],
-  options: BootstrapOptions,
+  options: MeanBootstrapOptions,
 ): PairedEstimate {
-  const ofA = groupMeans(a);
-  const ofB = groupMeans(b);
-  const differences = new Map<string, number | null>();
-  for (const group of new Set([...ofA.keys(), ...ofB.keys()])) {
-    const [left, right] = [ofA.get(group) ?? null, ofB.get(group) ?? null];
-    differences.set(group, left === null || right === null ? null : left - right);
-  }
-  const known = inOrder(differences).filter((value) => value !== null);
-  return { ...estimate(known, options), missing: differences.size - known.length };
+  const ofA = new Map(groupMeans(a).map((entry) => [entry.group, entry]));
+  const ofB = new Map(groupMeans(b).map((entry) => [entry.group, entry]));
+  const differences = [...new Set([...ofA.keys(), ...ofB.keys()])].map((group): GroupMean => {
+    const [left, right] = [ofA.get(group), ofB.get(group)];
+    const [of, minus] = [left?.value ?? null, right?.value ?? null];
+    const value = of === null || minus === null ? null : of - minus;
+    return { group, stratum: (left ?? right)?.stratum ?? "", value };
+  });
+  return estimate(differences.sort(byStratumAndName), options);
 }
 
-function estimate(units: readonly number[], options: BootstrapOptions): Omit<MeanEstimate, "missing"> {
-  const { random, resamples = 10_000, level = 0.95 } = options;
-  if (!(level > 0 && level < 1)) throw new RangeError(`expected a level in (0, 1), got ${level}`);
-  if (!Number.isSafeInteger(resamples) || resamples < 1) {
-    throw new RangeError(`expected a whole number of resamples from 1, got ${resamples}`);
-  }
-  const { length: n } = units;
-  if (n === 0) return { n, mean: null, lo: null, hi: null };
-  if (n === 1) return { n, mean: mean(units), lo: null, hi: null };
-  const means = new Float64Array(resamples);
-  for (let resample = 0; resample < resamples; resample++) {
-    let sum = 0;
-    for (let draw = 0; draw < n; draw++) sum += units[random.below(n)] ?? 0;
-    means[resample] = sum / n;
-  }
-  const sorted = Array.from(means.sort());
-  const tail = (1 - level) / 2;
-  return { n, mean: mean(units), lo: quantileSorted(sorted, tail), hi: quantileSorted(sorted, 1 - tail) };
-}
-
-/** Each group's mean over its known values; null where it has none. */
-function groupMeans(values: readonly GroupedValue[]): ReadonlyMap<string, number | null> {
-  const groups = new Map<string, number[]>();
-  for (const { group, value } of values) {
+/**
+ * Averages values within their group, null meaning missing: one entry a group, by stratum and name, so that what is drawn
+ * over them does not depend on the order of the rows. Throws a RangeError on a value that is not finite.
+ */
+export function groupMeans(values: readonly GroupedValue[]): readonly GroupMean[] {
+  const groups = new Map<string, { readonly stratum: string; readonly known: number[] }>();
+  for (const { group, stratum = "", value } of values) {
     if (value !== null && !Number.isFinite(value)) throw new RangeError(`a value of group ${group} is not finite`);
-    const known = groups.get(group) ?? [];
-    if (value !== null) known.push(value);
-    groups.set(group, known);
+    const entry = groups.get(group) ?? { stratum, known: [] };
+    if (value !== null) entry.known.push(value);
+    groups.set(group, entry);
   }
-  return new Map([...groups].map(([group, known]) => [group, known.length === 0 ? null : mean(known)]));
+  return [...groups]
+    .map(([group, { stratum, known }]) => ({
+      group,
+      stratum,
+      value: known.length === 0 ? null : mean(known.sort((a, b) => a - b)),
+    }))
+    .sort(byStratumAndName);
 }
 
-/** By the groups' names: a database may give its rows in any order, and the draws must not depend on it. */
-function inOrder(groups: ReadonlyMap<string, number | null>): readonly (number | null)[] {
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+function estimate(groups: readonly GroupMean[], options: MeanBootstrapOptions): MeanEstimate {
+  checkBootstrap(options);
+  const known = groups.flatMap(({ stratum, value }) => (value === null ? [] : [{ stratum, value }]));
+  const { length: n } = known;
+  const missing = groups.length - n;
+  if (n === 0) return { n, missing, mean: null, lo: null, hi: null };
+  const average = mean(known.map(({ value }) => value));
+  if (n === 1) return { n, missing, mean: average, lo: null, hi: null };
+  const strata = new Map<string, number[]>();
+  for (const { stratum, value } of known) {
+    const units = strata.get(stratum);
+    if (units === undefined) strata.set(stratum, [value]);
+    else units.push(value);
+  }
+  return { n, missing, mean: average, ...resampledInterval([...strata.values()], options) };
+}
+
+function byStratumAndName(a: GroupMean, b: GroupMean): number {
+  if (a.stratum !== b.stratum) return a.stratum < b.stratum ? -1 : 1;
+  return a.group < b.group ? -1 : 1;
 }

@@ -1,8 +1,12 @@
+export { adjustPValues, type Correction } from "./adjust-p-values.ts";
 export {
   type BootstrapOptions,
   bootstrapMean,
   bootstrapPairedDifference,
   type GroupedValue,
+  type GroupMean,
+  groupMeans,
+  type MeanBootstrapOptions,
   type MeanEstimate,
   type PairedEstimate,
 } from "./bootstrap.ts";
@@ -10,10 +14,19 @@ export { bootstrapDraws, bootstrapStatistic, resample, type StatisticEstimate } 
 export { clopperPearson } from "./clopper-pearson.ts";
 export type { Coefficient } from "./coefficient.ts";
 export { cohenKappa, type KappaWeights } from "./cohen-kappa.ts";
+export { detectableDifference, groupsNeeded, type TestDesign } from "./detectable-effect.ts";
+export { fisherExact } from "./fisher-exact.ts";
+export { glassDelta } from "./glass-delta.ts";
+export { type IntraclassCorrelation, intraclassCorrelation } from "./intraclass-correlation.ts";
 export { krippendorffAlphaOrdinal, krippendorffAlphaOrdinalOfTable } from "./krippendorff-alpha.ts";
 export { mcnemarExact } from "./mcnemar-exact.ts";
+export { missingBounds } from "./missing-bounds.ts";
+export { normalTwoSided, normalUpperTail } from "./normal-distribution.ts";
 export { normalQuantile } from "./normal-quantile.ts";
 export { countResampler } from "./resample-counts.ts";
+export type { IntervalMethod } from "./resampled-interval.ts";
+export { type SignFlipTest, signFlipTest } from "./sign-flip.ts";
 export { averageRanks, spearman } from "./spearman.ts";
 export { type Summary, summarise } from "./summarise.ts";
-export { type Interval, wilsonInterval } from "./wilson-interval.ts";
+export { type SignedRankOptions, type SignedRankTest, wilcoxonSignedRank } from "./wilcoxon.ts";
+export { clusteredWilsonInterval, type Interval, wilsonInterval } from "./wilson-interval.ts";

@@ -1,0 +1,31 @@
+import { mean } from "simple-statistics";
+
+import type { GroupedValue } from "./bootstrap.ts";
+import type { Interval } from "./wilson-interval.ts";
+
+/**
+ * Between which values a mean over groups would lie, were every missing value as low, or as high, as it can be: nothing is
+ * assumed about why values are missing. Values are averaged within their group first, as in `bootstrapMean`.
+ *
+ * `range` holds the lowest and highest possible value. Null without values. With nothing missing both bounds are the mean.
+ * SOURCE: Manski (1990), Nonparametric Bounds on Treatment Effects, American Economic Review 80(2):319-323.
+ */
+export function missingBounds(values: readonly GroupedValue[], range: Interval): Interval | null {
+  if (!(range.lo <= range.hi)) throw new RangeError(`expected lo <= hi, got ${range.lo} and ${range.hi}`);
+  if (values.length === 0) return null;
+  const groups = new Map<string, { readonly known: number[]; missing: number }>();
+  for (const { group, value } of values) {
+    const entry = groups.get(group) ?? { known: [], missing: 0 };
+    groups.set(group, entry);
+    if (value === null) entry.missing += 1;
+    else entry.known.push(value);
+  }
+  const meanWith = (stand: number): number =>
+    mean(
+      [...groups.values()].map(({ known, missing }) => {
+        const sum = known.reduce((total, value) => total + value, 0);
+        return (sum + missing * stand) / (known.length + missing);
+      }),
+    );
+  return { lo: meanWith(range.lo), hi: meanWith(range.hi) };
+}
