@@ -1,4 +1,5 @@
 import { type ErrorContext, HalluMazeError } from "@hallumaze/foundation";
+import { explainTlsFailure, redactText, redactUrl } from "@hallumaze/servers";
 
 /** Everything that can go wrong at the limiter's edge. */
 export type LimiterErrorCode =
@@ -26,13 +27,6 @@ export class LimiterError extends HalluMazeError {
   }
 }
 
-/** A URL as it may be shown: scheme, host, port and path; no user, password or query. */
-export function redactUrl(url: string): string {
-  if (!URL.canParse(url)) return "(an invalid URL)";
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
 /**
  * A server's error in our terms. `url` is what was tried; its password never shows.
  *
@@ -40,8 +34,11 @@ export function redactUrl(url: string): string {
  */
 export function toLimiterError(cause: unknown, url: string): LimiterError {
   if (cause instanceof LimiterError) return cause;
-  const reason = withoutPassword(describe(cause), url);
+  const reason = redactText(describe(cause), url);
   const address = redactUrl(url);
+  const tls = explainTlsFailure(reason, /^redis/i.test(url) ? "REDIS_CA_FILE" : "sslrootcert of the URL");
+  if (tls !== null)
+    return new LimiterError("limiter-refused", `The limiter at ${address}: ${tls}`, { context: { address } });
   const code = unreachable.test(reason)
     ? "limiter-unreachable"
     : refused.test(reason)
@@ -66,7 +63,7 @@ const outcomes = {
 
 // Node's codes, then the sentences of ioredis 6, pg 8 and PostgreSQL.
 const unreachable =
-  /\bE(?:CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET)|connection (?:is closed|terminated|ended)|terminating connection|time(?:d )?out|no answer within|max retries per request|socket|\b(?:starting up|shutting down|LOADING)\b/i;
+  /\bE(?:CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET)|connection (?:is closed|terminated|ended)|terminating connection|time(?:d )?out|no answer within|max retries per request|slots cache|startup nodes|CLUSTERDOWN|sentinels are unreachable|socket|\b(?:starting up|shutting down|LOADING)\b/i;
 
 const refused =
   /WRONGPASS|NOAUTH|NOPERM|OOM |READONLY|MISCONF|invalid username-password|permission denied|authentication failed|database ".*" does not exist/i;
@@ -101,21 +98,9 @@ function describe(thrown: unknown): string {
 
 /** A refused connection to several addresses is an AggregateError with an empty message. */
 function messageOf(error: Error): string {
+  // A cluster's error says only that no node answered; why, stands in its last node's.
+  const last = "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : null;
+  if (last !== null) return `${error.message} ${last.message}`;
   if (error.message !== "") return error.message;
   return error instanceof AggregateError ? error.errors.map((each) => describe(each)).join("; ") : error.name;
-}
-
-function withoutPassword(text: string, url: string): string {
-  if (!URL.canParse(url)) return text;
-  const { password } = new URL(url);
-  if (password === "") return text;
-  return [url, password, decodeOrKeep(password)].reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

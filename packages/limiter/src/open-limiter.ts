@@ -1,5 +1,7 @@
 import type { LaneLimits, LimiterPort, ReservationAnswer, ReservationRequest } from "@hallumaze/engine";
 
+import { type RedisTarget, strictTls } from "@hallumaze/servers";
+
 import { LimiterError } from "./errors.ts";
 import type { LaneServer, LimitRow, ReserveReply } from "./lane-server.ts";
 import { limitDimensions, readUse } from "./lane-use.ts";
@@ -8,7 +10,7 @@ import { openRedisServer } from "./redis-server.ts";
 import { defaultLimiterSettings, type LimiterSettings } from "./settings.ts";
 
 /** Which server holds the limits that processes share. */
-export type LimiterTarget = { readonly redisUrl: string } | { readonly databaseUrl: string };
+export type LimiterTarget = RedisTarget | { readonly databaseUrl: string };
 
 /** How a limiter is opened. */
 export interface LimiterOptions {
@@ -31,8 +33,8 @@ export async function openLimiter(target: LimiterTarget, options: LimiterOptions
   const onError = options.onError ?? (() => undefined);
   const server =
     "redisUrl" in target
-      ? await openRedisServer(checkUrl(target.redisUrl, /^rediss?:$/, "redis://"), settings, onError)
-      : await openPostgresServer(checkUrl(target.databaseUrl, /^postgres(ql)?:$/, "postgres://"), settings, onError);
+      ? await openRedisServer(target, settings, onError)
+      : await openPostgresServer(checkDatabaseUrl(target.databaseUrl), settings, onError);
   return createPort(server, settings);
 }
 
@@ -137,10 +139,10 @@ function checkCount(name: string, value: number): void {
   throw new LimiterError("limiter-input", `${name} must be a number from 0; got ${value}.`);
 }
 
-function checkUrl(url: string, protocol: RegExp, example: string): string {
-  if (URL.canParse(url) && protocol.test(new URL(url).protocol)) return url;
+function checkDatabaseUrl(url: string): string {
+  if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return strictTls(url);
   throw new LimiterError(
     "limiter-config",
-    `The limiter needs a ${example} URL; the value given is not one. Check REDIS_URL and DATABASE_URL.`,
+    "The limiter needs a postgres:// URL; the value given is not one. Check DATABASE_URL.",
   );
 }

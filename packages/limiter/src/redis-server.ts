@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-import { Redis } from "ioredis";
+import { connectRedis, type RedisTarget } from "@hallumaze/servers";
 
-import { toLimiterError, withinDeadline } from "./errors.ts";
+import { LimiterError, toLimiterError, withinDeadline } from "./errors.ts";
 import type { LaneServer } from "./lane-server.ts";
 import { luaReserve } from "./lua-reserve.ts";
 import {
@@ -24,18 +24,12 @@ import type { LimiterSettings } from "./settings.ts";
  * Rejects with `limiter-unreachable` or `limiter-refused` within the request timeout.
  */
 export async function openRedisServer(
-  url: string,
+  target: RedisTarget,
   settings: LimiterSettings,
   onError: (error: unknown) => void,
 ): Promise<LaneServer> {
-  const client = new Redis(url, {
-    connectTimeout: settings.requestTimeoutMs,
-    socketTimeout: settings.requestTimeoutMs,
-    keepAlive: 10_000,
-    maxRetriesPerRequest: 8,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), 2_000) + Math.random() * 200,
-    reconnectOnError: (error) => error.message.includes("READONLY"),
-  });
+  const url = target.redisUrl;
+  const client = open(target, settings);
   let lastError: unknown;
   client.on("error", (error: unknown) => {
     lastError = error;
@@ -97,6 +91,18 @@ export async function openRedisServer(
       await client.quit().catch(() => client.disconnect());
     },
   };
+}
+
+function open(target: RedisTarget, { requestTimeoutMs }: LimiterSettings): ReturnType<typeof connectRedis> {
+  try {
+    return connectRedis(target, {
+      connectTimeout: requestTimeoutMs,
+      socketTimeout: requestTimeoutMs,
+      maxRetriesPerRequest: 8,
+    });
+  } catch (error) {
+    throw new LimiterError("limiter-config", error instanceof Error ? error.message : "REDIS_URL cannot be used.");
+  }
 }
 
 const laneKeyNames = ["state", "turns", "due", "tickets", "tenants", "reservations", "expiry", "leases"] as const;

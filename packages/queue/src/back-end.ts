@@ -30,6 +30,8 @@ export interface BackEnd {
   readonly url: string;
   readonly openQueue: (name: string) => LaneQueue;
   readonly openWorker: (name: string, concurrency: number, process: ProcessJob) => LaneWorker;
+  /** The clock by which delays end, in ms since 1970; may take for ever. */
+  readonly nowMs: () => Promise<number>;
   /** Asks the server something; may take for ever. */
   readonly ping: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -67,11 +69,12 @@ export function workerOptions(
   };
 }
 
-/** Our narrow worker over BullMQ's. */
+/** Our narrow worker over BullMQ's; `release` gives up what the worker was opened with, once it is closed. */
 export function narrowWorker(
   worker: Pick<Worker, "close" | "concurrency" | "pause" | "waitUntilReady"> & {
     readonly getBackend: () => { readonly close: (force?: boolean) => Promise<void> };
   },
+  release: () => void = () => undefined,
 ): LaneWorker {
   return {
     waitUntilReady: () => worker.waitUntilReady(),
@@ -79,11 +82,15 @@ export function narrowWorker(
       worker.concurrency = concurrency;
     },
     stopFetching: () => worker.pause(true),
-    close: () => worker.close(),
+    close: async () => {
+      await worker.close();
+      release();
+    },
     forceClose: async () => {
       // After a close() under way, close(true) only waits for that one, and that one may wait for ever for the end of a
       // connection that was between two tries (taskforcesh/bullmq 4585). So the connections are cut underneath it.
       void worker.close(true).catch(() => undefined);
+      release();
       await worker.getBackend().close(true);
     },
   };

@@ -66,6 +66,7 @@ export async function startConsumer(context: ConsumerContext): Promise<Consumer>
     settings,
     report,
     queueName,
+    nowMs: backEnd.nowMs,
     progress: () => ({ starts, busy: running.size >= concurrency }),
     rebuild: () => {
       const old = worker;

@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import { createErrorReport } from "./error-report.ts";
-import { describe as inWords, QueueError, redactText, redactUrl, toQueueError, withinDeadline } from "./errors.ts";
+import { describe as inWords, QueueError, toQueueError, withinDeadline } from "./errors.ts";
 
 const url = "rediss://admin:p%40ss%2Fword@queue.example:6380/2?family=6";
 
 describe("redaction", () => {
-  it("shows scheme, host, port and path of a URL", () => expect(redactUrl(url)).toBe("rediss://queue.example:6380/2"));
-
-  it("hides the password in a text, plain or percent-encoded", () =>
-    expect(redactText("AUTH p@ss/word failed for p%40ss%2Fword", url)).toBe("AUTH *** failed for ***"));
-
   it("an error's message and cause hold no password", () => {
     const error = toQueueError(new Error(`connect to ${url} as p@ss/word`), url);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/p@ss|p%40ss/);

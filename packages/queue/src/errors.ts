@@ -1,4 +1,5 @@
 import { type ErrorContext, HalluMazeError } from "@hallumaze/foundation";
+import { explainTlsFailure, redactText, redactUrl } from "@hallumaze/servers";
 
 /** Everything that can go wrong at the queue's edge. */
 export type QueueErrorCode =
@@ -38,21 +39,6 @@ export class QueueError extends HalluMazeError {
   }
 }
 
-/** A URL as it may be shown: scheme, host, port and path; no user, password or query. */
-export function redactUrl(url: string): string {
-  if (!URL.canParse(url)) return "(an invalid URL)";
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
-/** A text without the password of `url`, in plain or percent-encoded form. */
-export function redactText(text: string, url: string): string {
-  if (!URL.canParse(url)) return text;
-  const { password } = new URL(url);
-  if (password === "") return text;
-  return [url, password, decodeOrKeep(password)].reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
-}
-
 /**
  * A back end's error in our terms. `url` is what was tried; its password never shows.
  *
@@ -70,6 +56,8 @@ export function toQueueError(cause: unknown, url: string): QueueError {
       { retry: true, context: { address, reason } },
     );
   }
+  const tls = explainTlsFailure(reason, /^redis/i.test(url) ? "REDIS_CA_FILE" : "sslrootcert of the URL");
+  if (tls !== null) return new QueueError("queue-refused", `The queue at ${address}: ${tls}`, { context: { address } });
   const code = unreachable.test(reason) ? "queue-unreachable" : refused.test(reason) ? "queue-refused" : "queue-failed";
   return new QueueError(
     code,
@@ -94,7 +82,7 @@ const lostLock =
 
 // Node's codes, then the sentences of ioredis 6, pg 8 and PostgreSQL.
 const unreachable =
-  /\bE(?:CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET)|connection (?:is closed|terminated|ended)|terminating connection|time(?:d )?out|no answer within|max retries per request|socket|\b(?:starting up|shutting down|LOADING)\b/i;
+  /\bE(?:CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET)|connection (?:is closed|terminated|ended)|terminating connection|time(?:d )?out|no answer within|max retries per request|slots cache|startup nodes|CLUSTERDOWN|sentinels are unreachable|socket|\b(?:starting up|shutting down|LOADING)\b/i;
 
 const refused =
   /WRONGPASS|NOAUTH|NOPERM|OOM |READONLY|MISCONF|invalid username-password|permission denied|authentication failed|does not exist/i;
@@ -137,15 +125,10 @@ function textOf(thrown: unknown): string {
 
 /** A refused connection to several addresses is an AggregateError with an empty message. */
 function messageOf(error: Error): string {
+  // A cluster's error says only that no node answered; why, stands in its last node's.
+  const last = "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : null;
+  if (last !== null) return `${error.message} ${last.message}`;
   if (error.message !== "") return error.message;
   if (error instanceof AggregateError) return error.errors.map((each) => describe(each)).join("; ");
   return error.name;
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Consumer, Enqueue, QueuePort } from "@hallumaze/engine";
 import type { HalluMazeError } from "@hallumaze/foundation";
+import { type RedisTarget, strictTls } from "@hallumaze/servers";
 
 import type { BackEnd, LaneQueue } from "./back-end.ts";
 import { startConsumer } from "./consumer.ts";
@@ -13,7 +14,7 @@ import { openRedisBackEnd } from "./redis-back-end.ts";
 import { defaultQueueSettings, type QueueSettings } from "./settings.ts";
 
 /** Which server carries the queue. */
-export type QueueTarget = { readonly redisUrl: string } | { readonly databaseUrl: string };
+export type QueueTarget = RedisTarget | { readonly databaseUrl: string };
 
 /** How a queue is opened. */
 export interface QueueOptions {
@@ -45,13 +46,13 @@ export async function openQueue(target: QueueTarget, options: QueueOptions): Pro
   const backEnd =
     "redisUrl" in target
       ? await openRedisBackEnd({
-          url: checkUrl(target.redisUrl, /^rediss?:$/, "redis://"),
+          target,
           ledger: checkLedger(options.ledger),
           settings,
           report,
         })
       : await openPostgresBackEnd({
-          url: checkUrl(target.databaseUrl, /^postgres(ql)?:$/, "postgres://"),
+          url: checkDatabaseUrl(target.databaseUrl),
           settings,
           report,
         });
@@ -160,10 +161,10 @@ async function closePort(
   await withinDeadline(close(), settings.closeGraceMs, backEnd.url).catch(() => undefined);
 }
 
-function checkUrl(url: string, protocol: RegExp, example: string): string {
-  if (URL.canParse(url) && protocol.test(new URL(url).protocol)) return url;
+function checkDatabaseUrl(url: string): string {
+  if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return strictTls(url);
   throw new QueueError(
     "queue-config",
-    `The queue needs a ${example} URL; the value given is not one. Check REDIS_URL and DATABASE_URL.`,
+    "The queue needs a postgres:// URL; the value given is not one. Check DATABASE_URL.",
   );
 }

@@ -50,6 +50,8 @@ export async function openPostgresBackEnd({ url, settings, report }: BackEndCont
       worker.on("error", (error) => report(toQueueError(error, url)));
       return narrowWorker(worker);
     },
+    // Here BullMQ goes by the clients' clocks.
+    nowMs: async () => Date.now(),
     ping: async () => {
       await pool.query("SELECT 1");
     },

@@ -1,15 +1,19 @@
-import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
+import { connectRedis, parseRedisUrl, type RedisClient, type RedisTarget, redactUrl } from "@hallumaze/servers";
+import { withBackend } from "bullmq";
 
 import { type BackEnd, type BackEndContext, eventStreamOptions, narrowWorker, workerOptions } from "./back-end.ts";
-import { QueueError, redactUrl, toQueueError, withinDeadline } from "./errors.ts";
+import { QueueError, toQueueError, withinDeadline } from "./errors.ts";
 import { redisKeyPrefix } from "./queue-name.ts";
+import { createServerTimeBackend, keepServerTime, serverTimeMs } from "./server-clock.ts";
 import { throwBackoffMs } from "./settings.ts";
+
+const { Queue, Worker } = withBackend(createServerTimeBackend);
 
 /** Oldest server that BullMQ recommends (6.7.0, redis-connection.ts): BZPOPMIN with fractions, LPOS, GETEX. */
 const redisVersionMin = [6, 2] as const;
 
-interface RedisContext extends BackEndContext {
+interface RedisContext extends Omit<BackEndContext, "url"> {
+  readonly target: RedisTarget;
   readonly ledger: string;
 }
 
@@ -18,9 +22,10 @@ interface RedisContext extends BackEndContext {
  *
  * Rejects with `queue-unreachable`, `queue-refused` or `queue-server` (a version below 6.2) within the request timeout.
  */
-export async function openRedisBackEnd({ url, ledger, settings, report }: RedisContext): Promise<BackEnd> {
-  const client = new Redis(url, {
-    ...connectionOptions(settings.requestTimeoutMs),
+export async function openRedisBackEnd({ target, ledger, settings, report }: RedisContext): Promise<BackEnd> {
+  const url = target.redisUrl;
+  const client = open(target, {
+    ...socketTimes(settings.requestTimeoutMs),
     // Short outages are waited for, up to about the request timeout; then callers hear of it. Never null here: a
     // producer must fail in the end, and the reconciler repeats what it had to say.
     maxRetriesPerRequest: 8,
@@ -54,14 +59,19 @@ export async function openRedisBackEnd({ url, ledger, settings, report }: RedisC
       return queue;
     },
     openWorker: (name, concurrency, process) => {
+      // Its own, so that a worker that is given up can be cut off without the others.
+      const own = open(target, { ...socketTimes(settings.idlePollMs + 10_000), maxRetriesPerRequest: null });
+      // BullMQ tells the same through the worker, as long as there is one.
+      own.on("error", () => undefined);
       const worker = new Worker<unknown, void>(name, (job, token) => process(job, token ?? ""), {
         ...workerOptions(concurrency, settings, (throws) => throwBackoffMs(throws, settings)),
-        connection: { url, ...connectionOptions(settings.idlePollMs + 10_000), maxRetriesPerRequest: null },
+        connection: own,
         prefix: redisKeyPrefix(ledger, name),
       });
       worker.on("error", (error) => report(toQueueError(error, url)));
-      return narrowWorker(worker);
+      return narrowWorker(worker, () => own.disconnect());
     },
+    nowMs: () => serverTimeMs(client),
     ping: async () => {
       await client.ping();
     },
@@ -71,17 +81,21 @@ export async function openRedisBackEnd({ url, ledger, settings, report }: RedisC
   };
 }
 
-function connectionOptions(socketTimeoutMs: number) {
+/** A client whose queues keep the server's time. A URL or CA file that cannot be used is a `queue-config`. */
+function open(target: RedisTarget, options: Parameters<typeof connectRedis>[1]): RedisClient {
+  try {
+    return keepServerTime(connectRedis(target, options));
+  } catch (error) {
+    throw new QueueError("queue-config", error instanceof Error ? error.message : "REDIS_URL cannot be used.");
+  }
+}
+
+function socketTimes(socketTimeoutMs: number) {
   return {
     connectTimeout: 10_000,
     // A connection that swallows requests (a dead NAT entry, a half-open peer) is dropped and made anew. Must exceed
     // the longest blocking read.
     socketTimeout: socketTimeoutMs,
-    keepAlive: 10_000,
-    // The library's 20 s ceiling would eat most of the time that a recovery may take.
-    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 2_000) + Math.random() * 200,
-    // After a failover the old master is a replica: the name must be resolved again.
-    reconnectOnError: (error: Error) => error.message.includes("READONLY"),
   };
 }
 
@@ -89,8 +103,9 @@ function connectionOptions(socketTimeoutMs: number) {
  * Where the server refuses the URL's database, the client goes on in database 0 and only raises an event; and it goes on
  * when it reconnects. So the number is asked for by name before anything is written.
  */
-async function checkDatabase(client: Redis, url: string, timeoutMs: number): Promise<void> {
-  const database = client.options.db ?? 0;
+async function checkDatabase(client: RedisClient, url: string, timeoutMs: number): Promise<void> {
+  const parsed = parseRedisUrl(url);
+  const database = parsed.kind === "found" ? parsed.address.database : 0;
   if (database === 0) return;
   try {
     await withinDeadline(client.select(database), timeoutMs, url);

@@ -29,6 +29,7 @@ function watch(change: Partial<Lane>) {
   const watchdog = startWatchdog({
     queue: queue as LaneQueue,
     queueName: "solve.sim.a",
+    nowMs: async () => Date.now(),
     settings: { ...defaultQueueSettings, stuckAfterMs: 40 },
     report: (error) => looks.codes.push(error.code),
     progress: () => ({ starts: lane.starts, busy: lane.busy }),

@@ -10,6 +10,8 @@ export interface WatchdogContext {
   readonly queueName: string;
   readonly settings: QueueSettings;
   readonly report: ReportError;
+  /** The clock by which delays end. */
+  readonly nowMs: () => Promise<number>;
   /** Deliveries started so far, and whether every slot is taken. */
   readonly progress: () => { readonly starts: number; readonly busy: boolean };
   readonly rebuild: () => void;
@@ -80,8 +82,11 @@ export function startWatchdog(context: WatchdogContext): { readonly stop: () => 
 }
 
 /** Deliveries that a worker could start now: waiting, and delayed ones that are overdue by more than 2 s. */
-async function countReady({ queue, queueName, report }: WatchdogContext): Promise<number> {
-  const [depth, overdue] = await Promise.all([readLaneDepth(queue), queue.getDelayedCount(Date.now() - 2_000)]);
+async function countReady({ queue, queueName, report, nowMs }: WatchdogContext): Promise<number> {
+  const [depth, overdue] = await Promise.all([
+    readLaneDepth(queue),
+    nowMs().then((now) => queue.getDelayedCount(Math.round(now) - 2_000)),
+  ]);
   const ready = depth.waiting + overdue;
   if (ready === 0 || !(await queue.isPaused())) return ready;
   report(

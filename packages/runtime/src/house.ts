@@ -5,9 +5,11 @@ import type { JudgeStorePort } from "@hallumaze/judging";
 import { openLimiter } from "@hallumaze/limiter";
 import { openProviders, type Providers } from "@hallumaze/providers";
 import { openQueue } from "@hallumaze/queue";
+import { redactUrl } from "@hallumaze/servers";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
 
 import type { Environment } from "./environment.ts";
+import { RuntimeError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
@@ -51,18 +53,29 @@ export async function openHouse(
     for (const part of opened.splice(0).reverse()) await part.close();
   };
   try {
+    if (environment.DATABASE_DIRECT_URL && !environment.DATABASE_URL) {
+      throw new RuntimeError("environment-invalid", "DATABASE_DIRECT_URL stands beside DATABASE_URL, not alone.");
+    }
     const database = await openDatabase(environment);
     opened.push(database);
-    const store = await openStore({ databaseUrl: database.url, poolSize: environment.HALLUMAZE_DATABASE_POOL });
+    const store = await openStore({
+      databaseUrl: database.url,
+      directUrl: environment.DATABASE_DIRECT_URL,
+      poolSize: environment.HALLUMAZE_DATABASE_POOL,
+    });
     opened.push(store);
     const redisUrl = environment.REDIS_URL;
-    const queue = await openQueue(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
+    // In Postgres they listen and keep settings of their sessions, which a pooler would hand to others.
+    const shared = redisUrl
+      ? { redisUrl, redisCaFile: environment.REDIS_CA_FILE }
+      : { databaseUrl: environment.DATABASE_DIRECT_URL ?? database.url };
+    const queue = await openQueue(shared, {
       ledger: store.ledgerId,
       onError: (error) => logger.warn({ err: error }, "queue trouble"),
       settings: deliveryTimes,
     });
     opened.push(queue);
-    const limiter = await openLimiter(redisUrl ? { redisUrl } : { databaseUrl: database.url }, {
+    const limiter = await openLimiter(shared, {
       onError: (error) => logger.warn({ err: error }, "limiter trouble"),
     });
     opened.push(limiter);
@@ -77,7 +90,7 @@ export async function openHouse(
       provider,
       judgeProvider,
       databaseName: database.name,
-      queueName: redisUrl ? `Redis at ${withoutPassword(redisUrl)}` : "the same database",
+      queueName: redisUrl ? `Redis at ${redactUrl(redisUrl)}` : "the same database",
       databaseUrl: database.url,
       [Symbol.asyncDispose]: closeAll,
     };
@@ -87,15 +100,9 @@ export async function openHouse(
   }
 }
 
-/** A server's address as it may be shown: no user, no password. */
-export function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
 async function openDatabase(environment: Environment): Promise<{ url: string; name: string; close(): Promise<void> }> {
   const url = environment.DATABASE_URL;
-  if (url) return { url, name: `PostgreSQL at ${withoutPassword(url)}`, close: async () => undefined };
+  if (url) return { url, name: `PostgreSQL at ${redactUrl(url)}`, close: async () => undefined };
   const embedded = await openEmbeddedPostgres({ home: resolve(environment.HALLUMAZE_HOME) });
   return { url: embedded.url, name: `embedded PostgreSQL in ${embedded.dataFolder}`, close: embedded.close };
 }

@@ -1,6 +1,6 @@
 export { type Environment, environmentNames, parseEnvironment } from "./environment.ts";
 export { RuntimeError } from "./errors.ts";
-export { type House, openHouse, withoutPassword } from "./house.ts";
+export { type House, openHouse } from "./house.ts";
 export { judgeModel, openJudgeCatalog } from "./judge-catalog.ts";
 export { type JudgeWorkerOptions, startJudgeWorker } from "./judge-worker.ts";
 export { type Logger, openLogger } from "./logger.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+import { strictTls } from "@hallumaze/servers";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 
@@ -21,14 +22,18 @@ const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 120_000;
 const deadlockTries = 5;
 
-/** Opens the pool; connects at the first statement. `poolSize` is at least 1. */
-export function openDatabase(databaseUrl: string, poolSize: number): Database {
+/**
+ * Opens the pool; connects at the first statement. `poolSize` is at least 1. Every call is one statement, and none is
+ * prepared by name, so a pooler in transaction mode may stand before the server: with `isPooled` no setting is sent at the
+ * start of a connection either, which such a pooler refuses.
+ */
+export function openDatabase(databaseUrl: string, poolSize: number, { isPooled = false } = {}): Database {
   parseDatabaseUrl(databaseUrl);
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    connectionString: strictTls(databaseUrl),
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
+    ...(isPooled ? {} : { statement_timeout: statementTimeoutMs }),
     query_timeout: statementTimeoutMs + 5000,
     keepAlive: true,
     application_name: "hallumaze",

@@ -1,4 +1,5 @@
 import { type ErrorContext, HalluMazeError } from "@hallumaze/foundation";
+import { explainTlsFailure } from "@hallumaze/servers";
 
 /** Codes of the errors that this package throws. */
 export type StoreErrorCode =
@@ -48,6 +49,15 @@ export function toStoreError(thrown: unknown, databaseUrl: string): StoreError {
   const { code, message } = describeDriverError(thrown);
   const where = describeDatabase(databaseUrl);
   const context = { sqlState: code };
+  const tls = explainTlsFailure(`${code ?? ""} ${oneLine(message)}`, "sslrootcert of DATABASE_URL");
+  if (tls !== null) return new StoreError("database-url", `The database at ${where}: ${tls}`, { context });
+  if (/unsupported startup parameter/i.test(message)) {
+    return new StoreError(
+      "database-url",
+      `At ${where} answers a pooler that refuses settings at the start of a connection. Name the database itself in DATABASE_DIRECT_URL, beside the pooler in DATABASE_URL.`,
+      { context },
+    );
+  }
   const login = describeLogin(code, message, databaseUrl);
   if (login !== null) {
     // Kept as retryable: a worker at work waits for a password that is being changed, a database that is being restored.

@@ -32,7 +32,8 @@ describe("migrateDatabase", () => {
 
   it("applies each migration once when three come at the same time", async () => {
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase(database.url)));
-    expect(applied.flat()).toEqual(names);
+    // They may take turns.
+    expect(applied.flat().toSorted()).toEqual(names);
   });
 
   it("records what Prisma's own deploy would", async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { strictTls } from "@hallumaze/servers";
 import pg from "pg";
 
 import { describeDatabase, StoreError, toStoreError } from "./errors.ts";
@@ -39,7 +40,7 @@ export async function migrateDatabase(
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<readonly string[]> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString: strictTls(databaseUrl),
     connectionTimeoutMillis: 10_000,
     application_name: "hallumaze-migrate",
   });
@@ -50,11 +51,12 @@ export async function migrateDatabase(
     await client.connect();
     // A role that may only read, or a replica, gets by where there is nothing to do.
     if (await isUpToDate(client, databaseUrl, migrations)) return [];
-    // Held by the session: it ends with the connection, whatever happens.
-    await client.query("SELECT pg_advisory_lock($1)", [migrationLock]);
-    const pending = await findPending(client, databaseUrl, migrations);
-    for (const migration of pending) await apply(client, databaseUrl, migration);
-    return pending.map((migration) => migration.name);
+    const applied: string[] = [];
+    for (;;) {
+      const migration = await applyNext(client, databaseUrl, migrations);
+      if (migration === null) return applied;
+      applied.push(migration.name);
+    }
   } catch (error) {
     throw toStoreError(error, databaseUrl);
   } finally {
@@ -67,7 +69,7 @@ export async function checkSchema(
   databaseUrl: string,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ connectionString: strictTls(databaseUrl), connectionTimeoutMillis: 10_000 });
   client.on("error", () => {
     // As above.
   });
@@ -158,9 +160,29 @@ const notTheMigrations = /^(08|57P|25006|3F000|42501|53)/;
 /** A table, type, function or schema of this name exists. SOURCE: PostgreSQL documentation, appendix A. */
 const alreadyThere = /^(42P07|42710|42723|42P06)$/;
 
-async function apply(client: pg.Client, databaseUrl: string, migration: Migration): Promise<void> {
+/** Applies the oldest migration that is missing; null where none is. */
+async function applyNext(
+  client: pg.Client,
+  databaseUrl: string,
+  migrations: readonly Migration[],
+): Promise<Migration | null> {
   try {
     await client.query("BEGIN");
+    // Held by the transaction, not the session: a pooler gives the next one to another session.
+    await client.query("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
+    const [next] = await findPending(client, databaseUrl, migrations);
+    if (next !== undefined) await apply(client, databaseUrl, next);
+    await client.query("COMMIT");
+    return next ?? null;
+  } catch (error) {
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Runs one migration in the open transaction, with its record. */
+async function apply(client: pg.Client, databaseUrl: string, migration: Migration): Promise<void> {
+  try {
     // In the same transaction: a first migration that fails leaves no empty record behind.
     await client.query(recordTable);
     await client.query(migration.sql);
@@ -169,9 +191,7 @@ async function apply(client: pg.Client, databaseUrl: string, migration: Migratio
        VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
       [randomUUID(), checksumOf(migration), migration.name],
     );
-    await client.query("COMMIT");
   } catch (cause) {
-    await client.query("ROLLBACK").catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     const sqlState = cause instanceof pg.DatabaseError ? (cause.code ?? "") : "";
     if (notTheMigrations.test(sqlState)) throw cause;

@@ -19,7 +19,10 @@ import { createSweepMethods } from "./sweeps.ts";
 
 /** How to open the ledger. */
 export interface OpenStoreOptions {
+  /** The Postgres, or a pooler in transaction mode before it. */
   readonly databaseUrl: string;
+  /** The Postgres itself where `databaseUrl` is a pooler; absent where it is none. */
+  readonly directUrl?: string | undefined;
   /** Connections of this process, 1 or more; concurrent calls share them. 10 unless told. */
   readonly poolSize?: number;
   /** False: only check that the schema is the program's, and change nothing. True unless told. */
@@ -39,10 +42,10 @@ export interface Ledger extends StorePort, JudgeStorePort {
  * Throws a StoreError: `database-unreachable` within 10 s where no server answers, or what `migrateDatabase` throws.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
-  const { databaseUrl } = options;
-  if (options.migrate ?? true) await migrateDatabase(databaseUrl);
-  else await checkSchema(databaseUrl);
-  const database = openDatabase(databaseUrl, options.poolSize ?? 10);
+  const { databaseUrl, directUrl } = options;
+  if (options.migrate ?? true) await migrateDatabase(directUrl ?? databaseUrl);
+  else await checkSchema(directUrl ?? databaseUrl);
+  const database = openDatabase(databaseUrl, options.poolSize ?? 10, { isPooled: directUrl !== undefined });
   const { drain: drainClaims, ...claims } = createClaimMethods(database);
   const { drain: drainExchanges, ...exchanges } = createExchangeMethods(database);
   const { drain: drainEnds, ...ends } = createEndMethods(database);

@@ -20,7 +20,7 @@ export const layers: readonly (readonly string[])[] = [
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
   ["ariadne"],
-  ["contract", "engine", "mock-providers", "reports"],
+  ["contract", "engine", "mock-providers", "reports", "servers"],
   ["judging"],
   ["limiter", "providers", "queue", "store"],
   ["testkit"],

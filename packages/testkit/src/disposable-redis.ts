@@ -2,8 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import type { TestCertificates } from "./test-certificates.ts";
 
 /** A Redis server of a test's own, on a free port of the loopback, with its data in a temporary folder. */
 export interface DisposableRedis {
@@ -13,6 +16,9 @@ export interface DisposableRedis {
   readonly kill: () => Promise<void>;
   /** Starts the killed server again, on the same port and data. */
   readonly restart: () => Promise<void>;
+  readonly port: number;
+  /** Process id, for signals of a test's own. */
+  readonly pid: () => number;
   /** Stops the server and removes its data. */
   readonly drop: () => Promise<void>;
 }
@@ -45,15 +51,31 @@ export function findRedis(): RedisForTests {
  * Starts a Redis server. Rejects with what the server said where it does not come up in 10 s.
  *
  * `appendOnly` keeps what was written through a kill, as production should; `maxMemoryMb` with noeviction makes writes
- * fail when full.
+ * fail when full. With `certificates` it speaks TLS only; `words` are further words of the command line.
  */
 export async function createRedis(
-  options: { readonly appendOnly?: boolean; readonly password?: string; readonly maxMemoryMb?: number } = {},
+  options: {
+    readonly appendOnly?: boolean;
+    readonly password?: string;
+    readonly maxMemoryMb?: number;
+    readonly certificates?: TestCertificates;
+    readonly words?: readonly string[];
+  } = {},
 ): Promise<DisposableRedis> {
   const folder = await mkdtemp(join(tmpdir(), "hallumaze-redis-"));
   const port = await findFreePort();
+  const { certificates } = options;
   const settings = [
-    ["--port", `${port}`],
+    ...(certificates === undefined
+      ? [["--port", `${port}`]]
+      : [
+          ["--port", "0"],
+          ["--tls-port", `${port}`],
+          ["--tls-cert-file", certificates.certificateFile],
+          ["--tls-key-file", certificates.keyFile],
+          ["--tls-ca-cert-file", certificates.caFile],
+          ["--tls-auth-clients", "no"],
+        ]),
     ["--bind", "127.0.0.1"],
     ["--dir", folder],
     ["--save", ""],
@@ -61,9 +83,11 @@ export async function createRedis(
     ["--appendfsync", "always"],
     ...(options.password === undefined ? [] : [["--requirepass", options.password]]),
     ...(options.maxMemoryMb === undefined ? [] : [["--maxmemory", `${options.maxMemoryMb}mb`]]),
+    options.words ?? [],
   ].flat();
 
-  let server = await start(settings, port);
+  const isTls = certificates !== undefined;
+  let server = await start(settings, port, isTls);
   const kill = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = once(server, "exit");
@@ -72,11 +96,13 @@ export async function createRedis(
   };
   const login = options.password === undefined ? "" : `:${encodeURIComponent(options.password)}@`;
   return {
-    url: `redis://${login}127.0.0.1:${port}`,
+    url: `${isTls ? "rediss" : "redis"}://${login}127.0.0.1:${port}`,
+    port,
+    pid: () => server.pid ?? 0,
     kill,
     restart: async () => {
       await kill();
-      server = await start(settings, port);
+      server = await start(settings, port, isTls);
     },
     drop: async () => {
       await kill();
@@ -96,7 +122,7 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-async function start(settings: readonly string[], port: number): Promise<ChildProcess> {
+async function start(settings: readonly string[], port: number, isTls: boolean): Promise<ChildProcess> {
   const server = spawn("redis-server", settings, { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
@@ -109,7 +135,7 @@ async function start(settings: readonly string[], port: number): Promise<ChildPr
   void failed.then((reason) => {
     over = reason;
   });
-  while (!(await accepts(port))) {
+  while (!(await accepts(port, isTls))) {
     if (over !== null || Date.now() > deadline) {
       server.kill("SIGKILL");
       throw new Error(`redis-server did not come up: ${over ?? said}`);
@@ -119,9 +145,12 @@ async function start(settings: readonly string[], port: number): Promise<ChildPr
 }
 
 /** Whether a server answers a PING there (or asks for a password); waits at most 200 ms. */
-async function accepts(port: number): Promise<boolean> {
+async function accepts(port: number, isTls: boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
+    // Only whether it is up is asked: whom to trust is what the tests are about.
+    const socket = isTls
+      ? connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false })
+      : connect(port, "127.0.0.1");
     const end = (answered: boolean): void => {
       socket.destroy();
       if (answered) resolve(true);
@@ -129,7 +158,7 @@ async function accepts(port: number): Promise<boolean> {
     };
     socket.setTimeout(200, () => end(false));
     socket.on("error", () => end(false));
-    socket.on("connect", () => socket.write("PING\r\n"));
+    socket.on(isTls ? "secureConnect" : "connect", () => socket.write("PING\r\n"));
     socket.on("data", (data) => end(/^\+PONG|^-NOAUTH/.test(data.toString())));
   });
 }
