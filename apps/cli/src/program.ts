@@ -7,7 +7,16 @@ import {
   type Register,
 } from "@hallumaze/console";
 import { HalluMazeError } from "@hallumaze/foundation";
-import { addRescoreCommand, addResumeCommand, addRetryCommand } from "@hallumaze/operator";
+import {
+  addCancelCommand,
+  addLanesCommand,
+  addPauseCommand,
+  addPrioritizeCommand,
+  addReconcileCommand,
+  addRescoreCommand,
+  addResumeCommand,
+  addRetryCommand,
+} from "@hallumaze/operator";
 import { Command, CommanderError } from "commander";
 import { closest } from "fastest-levenshtein";
 
@@ -33,7 +42,12 @@ const addCommands: readonly AddCommand[] = [
   addServeCommand,
   addStatusCommand,
   addRetryCommand,
+  addPauseCommand,
   addResumeCommand,
+  addCancelCommand,
+  addPrioritizeCommand,
+  addLanesCommand,
+  addReconcileCommand,
   addRescoreCommand,
   addExportCommand,
   addJudgeCommand,

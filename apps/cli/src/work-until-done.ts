@@ -1,7 +1,7 @@
 import { type Console, type ExitCode, exitCodes } from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { enqueuePlanned, type SweepProgress } from "@hallumaze/engine";
+import { enqueuePlanned, type SweepProgress, type SweepRecord } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
 import { type JudgeProgress, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount, quoted, singleLine } from "@hallumaze/reports";
@@ -67,12 +67,21 @@ export async function workUntilDone(
       : null;
   const outage = watchOutage(console, view);
   let nextNoteMs = 0;
+  let wasPaused = false;
   try {
     while (!console.interrupt.aborted) {
       try {
         const progress = await house.store.progress(sweepId);
         outage.isOver();
         view.show(progress, console.now() - startedMs);
+        const { paused } = progress.sweep;
+        if (paused !== null && !wasPaused) view.note(pausedLine(progress.sweep));
+        wasPaused = paused !== null;
+        // Its judges wait too: nothing is over yet.
+        if (paused !== null && paused.models.length === 0) {
+          await pause(500, console.interrupt);
+          continue;
+        }
         const isSolved = openTrials(progress) === 0;
         if (isSolved && (judging === null || (await isJudged(house, judging, console.interrupt)))) {
           return { progress, interrupted: false, elapsedMs: console.now() - startedMs };
@@ -123,6 +132,12 @@ function watchOutage(console: Console, view: ProgressView): { bear: (error: unkn
   };
 }
 
+/** Says that an operator holds a sweep back, and how it goes on. */
+export function pausedLine({ name, paused }: SweepRecord): string {
+  const what = paused === null || paused.models.length === 0 ? "" : ` (${paused.models.join(", ")})`;
+  return `${name}${what} is paused by an operator. Go on with: hallumaze resume ${quoted(name)}`;
+}
+
 /** Trials of the grid that are not finished and not blocked. */
 export function openTrials(progress: SweepProgress): number {
   return countState(progress, "planned") + countState(progress, "queued") + countState(progress, "running");
@@ -131,7 +146,10 @@ export function openTrials(progress: SweepProgress): number {
 /** The exit code that a sweep's trials ask for: the budget stopped some, some failed or wait for a lane, or all is done. */
 export function exitCodeOf(progress: SweepProgress): ExitCode {
   if (budgetBlocked(progress) > 0) return exitCodes.refused;
-  const unfinished = countState(progress, "failed") + countState(progress, "blocked");
+  const unfinished = (["failed", "blocked", "cancelled"] as const).reduce(
+    (sum, state) => sum + countState(progress, state),
+    0,
+  );
   return unfinished > 0 ? exitCodes.failedTrials : exitCodes.ok;
 }
 

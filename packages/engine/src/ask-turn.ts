@@ -22,11 +22,17 @@ export type TurnResult =
   | { readonly kind: "late" }
   /** Not admitted, or interrupted: the claim is given back unspent. */
   | { readonly kind: "again"; readonly afterMs: number }
+  /** An operator cancelled the trial before the request was sent. */
+  | { readonly kind: "cancelled" }
   /** Not admitted until somebody acts. */
   | { readonly kind: "refused"; readonly end: UnansweredEnd };
 
+/** How long a trial waits, in ms, where the limiter knows of an operator's park and the ledger not yet, or no more. */
+const operatorWaitMs = 500;
 /** How long a trial waits, in ms, for the requests under way whose real cost may leave room in the budget. */
 const budgetWaitMs = 1000;
+/** How long after the claim, in ms, its word stands that the trial may start. */
+const vouchedMs = 100;
 /** A provider's tokeniser may count more than the local estimate does. */
 const inputMargin = { factor: 1.5, tokens: 200 } as const;
 
@@ -50,7 +56,7 @@ export async function askTurn(
       inputTokens,
       outputTokens: Math.min(settings.expectedOutputTokens, claim.plan.maxTokens),
       tenant: settings.tenant,
-      weight: 1,
+      weight: settings.weight,
     };
     const admission = await admitRequest({ ...ports, limiter }, claim.lane, reservation, signal).catch(
       releaseThenThrow(ports, claim),
@@ -62,13 +68,20 @@ export async function askTurn(
       case "never":
         return { kind: "refused", end: { kind: "failed", outcome: "bad_request", message: admission.message } };
       case "parked":
-        return { kind: "refused", end: await parkedEnd(ports, claim) };
+        return parkedEnd(ports, claim);
       case "later":
         return { kind: "again", afterMs: admission.afterMs };
       case "interrupted":
         return { kind: "again", afterMs: 0 };
     }
     ports.observe.reserved(claim, reservationId);
+  }
+  const stop = await stopBeforeSending(ports, claim, turn > 0 || (limiterMs ?? 0) > vouchedMs).catch(
+    releaseThenThrow(ports, claim),
+  );
+  if (stop !== null) {
+    await limiter?.cancel(claim.lane, reservationId);
+    return stop;
   }
   const bound = settings.boundOf(
     Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,
@@ -87,6 +100,17 @@ export async function askTurn(
   if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
   if (result.kind === "reply") ports.observe.replied(claim, result.usage);
   return kept === "late" ? { kind: "late" } : { kind: "recorded", result };
+}
+
+/** A claim says that its trial may start; what an operator says later is asked for. */
+async function stopBeforeSending(
+  ports: Pick<TrialPorts, "mayStart">,
+  claim: Claim,
+  isOld: boolean,
+): Promise<Extract<TurnResult, { readonly kind: "again" | "cancelled" }> | null> {
+  const permit = isOld ? await ports.mayStart(claim) : "go";
+  if (permit === "go") return null;
+  return permit === "held" ? { kind: "again", afterMs: 0 } : { kind: "cancelled" };
 }
 
 /** Whose write is insisted on, and who hears of the trouble. */
@@ -180,12 +204,23 @@ export async function callProvider(
 /** Outcomes that park a lane. */
 export const parkingOutcomes: readonly FailureOutcome[] = ["auth", "model_not_found", "quota_exhausted"];
 
-/** The end of a trial whose lane another trial has parked: its reason begins with the outcome that parked it. */
-async function parkedEnd(ports: TrialPorts, claim: Claim): Promise<UnansweredEnd> {
+/** How the limiter is told that an operator parked a lane. */
+export const operatorReason = "parked by an operator";
+
+/**
+ * The end of a trial whose lane another trial has parked: its reason begins with the outcome that parked it. What an
+ * operator parked, the ledger holds back at the next claim.
+ */
+async function parkedEnd(
+  ports: TrialPorts,
+  claim: Claim,
+): Promise<Extract<TurnResult, { readonly kind: "again" | "refused" }>> {
   const [use] = (await ports.limiterOf(claim.lane)?.use([claim.lane])) ?? [];
   const reason = use?.parked?.reason ?? "";
+  if (reason.startsWith(operatorReason)) return { kind: "again", afterMs: operatorWaitMs };
   const outcome = parkingOutcomes.find((known) => reason.startsWith(known)) ?? "quota_exhausted";
-  return { kind: "blocked", outcome, message: reason === "" ? "the lane is parked" : reason };
+  const message = reason === "" ? "the lane is parked" : reason;
+  return { kind: "refused", end: { kind: "blocked", outcome, message } };
 }
 
 /** Tells the limiter what a request took. A limiter out of reach loses no reply: the reservation expires by itself. */

@@ -1,5 +1,5 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
-export { callProvider, mayBeBilled } from "./ask-turn.ts";
+export { callProvider, mayBeBilled, operatorReason } from "./ask-turn.ts";
 export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";
@@ -42,7 +42,7 @@ export type {
   SideRequest,
   Usage,
 } from "./ports/provider.ts";
-export type { Consumer, Delivery, DeliveryResult, Enqueue, LaneDepth, QueuePort } from "./ports/queue.ts";
+export type { Consumer, Delivery, DeliveryResult, Enqueue, LaneDepth, LanePlaces, QueuePort } from "./ports/queue.ts";
 export type {
   Claim,
   ClaimResult,
@@ -65,19 +65,17 @@ export type {
   SweepRecord,
   TrialEnd,
   TrialRow,
-  TrialSelector,
 } from "./ports/store.ts";
 export { conversationOf, mazeOf } from "./prepare-trial.ts";
 export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export { runTrial, toDeliveryResult } from "./run-trial.ts";
-export type { ModelSettings, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
+export type { ModelSettings, StartPermit, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
 export { scoreReply } from "./score-reply.ts";
 export {
   enqueuePlanned,
   enqueueTrials,
-  retryTrials,
   type SubmitProgress,
   type SubmitReport,
   submitSweep,

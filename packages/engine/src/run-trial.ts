@@ -92,6 +92,9 @@ async function takeTurn(ports: TrialPorts, conversation: Conversation, signal: A
     case "again":
     case "late":
       return result;
+    case "cancelled":
+      // Group A's result is its first answer, whatever becomes of its neutral turn.
+      return claim.plan.group === "A" && turn > 0 ? scoredEnd(conversation) : { kind: "again", afterMs: 0 };
     case "refused":
       return { ...result.end, keptTurns: turn };
     case "recorded":

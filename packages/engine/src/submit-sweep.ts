@@ -1,8 +1,8 @@
 import { expandCells, type SweepSpec, specToJson } from "@hallumaze/sweep";
 
 import { inBatches } from "./grid-batches.ts";
-import type { QueuePort } from "./ports/queue.ts";
-import type { OpenTrial, Provenance, StorePort, SweepRecord, TrialSelector } from "./ports/store.ts";
+import type { LanePlaces, QueuePort } from "./ports/queue.ts";
+import type { OpenTrial, Provenance, StorePort, SweepRecord } from "./ports/store.ts";
 
 /** Cells a statement. Large enough to be fast, small enough to keep memory flat. */
 const cellBatch = 1000;
@@ -53,6 +53,8 @@ export async function submitSweep(
     fresh: options.fresh,
     budgetUsd: spec.budgetUsd === null ? null : String(spec.budgetUsd),
     estimateJson: options.estimateJson ?? null,
+    priority: spec.priority,
+    weight: spec.weight,
   });
   const revision = await store.beginGrid(sweep.sweepId);
   const sums = { cells: 0, inserted: 0, existing: 0, reused: 0 };
@@ -75,23 +77,45 @@ export async function submitSweep(
   return { sweep, ...sums, leftGrid, enqueued: enqueued + unblocked.length };
 }
 
-/** Hands all planned trials of a sweep to the queue, in each lane's shuffled order. Gives how many. */
+/**
+ * Hands all planned trials of a sweep to the queue, in each lane's shuffled order, each with its turn among those of the
+ * other sweeps there. Gives how many.
+ */
 export async function enqueuePlanned(
-  ports: { readonly store: Pick<StorePort, "listPlanned" | "markQueued">; readonly queue: Pick<QueuePort, "enqueue"> },
+  ports: {
+    readonly store: Pick<StorePort, "listPlanned" | "markQueued" | "findPlaces">;
+    readonly queue: Pick<QueuePort, "enqueue">;
+  },
   sweepId: string,
   signal: AbortSignal,
   onProgress?: (enqueued: number) => void,
 ): Promise<number> {
   let enqueued = 0;
+  let take: ((trial: OpenTrial) => OpenTrial) | null = null;
   for (;;) {
     signal.throwIfAborted();
     const planned = await ports.store.listPlanned(sweepId, queueBatch);
     if (planned.length === 0) return enqueued;
-    await enqueueTrials(ports.queue, planned);
-    await ports.store.markQueued(planned.map((trial) => trial.trialId));
+    take ??= takePlaces(await ports.store.findPlaces(sweepId));
+    const placed = planned.map(take);
+    await enqueueTrials(ports.queue, placed);
+    await ports.store.markQueued(
+      placed.map(({ trialId }) => trialId),
+      placed.map(({ turn = 0 }) => turn),
+    );
     enqueued += planned.length;
     onProgress?.(enqueued);
   }
+}
+
+/** Start-time fair queueing: a sweep's next turn in a lane is its last one and 1 over its weight. */
+function takePlaces({ priority, weight, turns }: LanePlaces): (trial: OpenTrial) => OpenTrial {
+  const next = new Map(Object.entries(turns));
+  return (trial) => {
+    const turn = next.get(trial.lane) ?? 0;
+    next.set(trial.lane, turn + 1 / weight);
+    return { ...trial, priority, turn };
+  };
 }
 
 /** Enqueues open trials, lane by lane, in the order given. */
@@ -103,15 +127,4 @@ export async function enqueueTrials(queue: Pick<QueuePort, "enqueue">, trials: r
     else lanes.set(trial.lane, [trial]);
   }
   for (const [lane, items] of lanes) await queue.enqueue(lane, items);
-}
-
-/** Puts the selected trials back with a full new budget of tries and delivers them. Gives how many. */
-export async function retryTrials(
-  ports: { readonly store: Pick<StorePort, "requeue">; readonly queue: Pick<QueuePort, "enqueue"> },
-  sweepId: string,
-  selector: TrialSelector,
-): Promise<number> {
-  const trials = await ports.store.requeue(sweepId, selector);
-  await enqueueTrials(ports.queue, trials);
-  return trials.length;
 }

@@ -12,6 +12,8 @@ export interface TrialPorts {
     "claim" | "recordExchange" | "endTry" | "release" | "blockLane" | "openRequest" | "cancelRequest"
   >;
   readonly provider: ProviderPort;
+  /** Asks before a request that its claim does not vouch for: after a wait, and before a further turn. */
+  readonly mayStart: (claim: Claim) => Promise<StartPermit>;
   /** Shared limits of a lane; null where nothing limits it. */
   readonly limiterOf: (lane: string) => LimiterPort | null;
   /** Plumbing of a model that its plan does not hold. */
@@ -33,12 +35,17 @@ export interface TrialPorts {
   readonly observe: TrialObserver;
 }
 
+/** `held`: an operator paused the sweep or parked the lane meanwhile, or the claim is lost; `cancelled`: the trial. */
+export type StartPermit = "go" | "held" | "cancelled";
+
 /** What a spec says of a model beside its plan. */
 export interface ModelSettings {
   /** Name of the variable with its key; null for the provider's own. */
   readonly keyEnv: string | null;
   /** The sweep's name: its share of a lane is its own. */
   readonly tenant: string;
+  /** Its weight beside other sweeps, above 0. */
+  readonly weight: number;
   /** Reply tokens to expect of it, for the reservation. */
   readonly expectedOutputTokens: number;
   /** Whether a triggered trial of group A gets its neutral turn. */

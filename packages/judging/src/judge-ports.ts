@@ -1,4 +1,4 @@
-import type { LimiterPort, ProviderPort, RetryPolicy, Usage } from "@hallumaze/engine";
+import type { LimiterPort, ProviderPort, RetryPolicy, StartPermit, Usage } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 
 import type { JudgeClaim, JudgeEnd, JudgeModel, JudgeStorePort } from "./ports.ts";
@@ -22,6 +22,8 @@ export interface JudgePorts {
   /** Shared limits of a judge's lane; null where nothing limits it. */
   readonly limiterOf: (limiterLane: string) => LimiterPort | null;
   readonly settingsOf: (claim: JudgeClaim) => Promise<JudgeSettings>;
+  /** Asks after a wait, for which the claim does not vouch. */
+  readonly mayStart: (claim: JudgeClaim) => Promise<StartPermit>;
   readonly now: Clock;
   /** A random number in [0, 1), for jitter only. */
   readonly fraction: () => number;
@@ -46,6 +48,8 @@ export interface JudgePorts {
 export interface JudgeSettings {
   /** Whose share of the lane it is: judges are a tenant of their own beside the trials. */
   readonly tenant: string;
+  /** The sweep's weight, above 0. */
+  readonly weight: number;
   readonly costOf: (usage: Usage) => { readonly usd: string; readonly priceDate: string | null } | null;
   /** Most that a call of so many tokens can cost, exact decimal US dollars; "0" where it costs nothing, null unknown. */
   readonly boundOf: (inputTokens: number, outputTokens: number) => string | null;

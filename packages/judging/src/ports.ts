@@ -238,8 +238,8 @@ export interface JudgeStorePort {
   readonly unblockJudges: (where: {
     readonly lane?: string;
     readonly sweepId?: string;
-    /** The failed ones instead of the blocked. */
-    readonly failed?: boolean;
+    /** Which; the blocked ones unless told. */
+    readonly states?: readonly ("blocked" | "failed" | "cancelled")[];
   }) => Promise<readonly OpenTrial[]>;
 
   /** Requests of a sweep by state, and the failed ones by outcome with the first message. */

@@ -9,6 +9,7 @@ import {
   type Delivery,
   type FailureOutcome,
   mayBeBilled,
+  operatorReason,
   settleRequest,
 } from "@hallumaze/engine";
 import {
@@ -30,6 +31,8 @@ import { askFurther } from "./seek-consensus.ts";
 /** A reply that cannot be read is asked for once more, in another fresh session. */
 const callsAtMost = 2;
 const budgetWaitMs = 1000;
+/** How long a call waits where the limiter knows of an operator's park and the ledger not yet, or no more. */
+const operatorWaitMs = 500;
 const inputMargin = { factor: 1.5, tokens: 200 } as const;
 
 /**
@@ -172,7 +175,7 @@ async function admit(
   };
   if (limiter !== null) {
     const outputTokens = Math.min(600, claim.plan.judge.maxTokens);
-    const reservation = { id, inputTokens, outputTokens, tenant: settings.tenant, weight: 1 };
+    const reservation = { id, inputTokens, outputTokens, tenant: settings.tenant, weight: settings.weight };
     const admission = await admitRequest({ ...ports, limiter }, lane, reservation, signal).catch(release);
     if (admission.kind === "later" || admission.kind === "interrupted") {
       return giveBack(ports, claim, admission.kind === "later" ? admission.afterMs : 0);
@@ -181,10 +184,18 @@ async function admit(
       return end(ports, claim, { kind: "failed", outcome: "bad_request", message: admission.message }, null);
     }
     if (admission.kind === "parked") {
+      const [use] = await limiter.use([lane]);
+      // The ledger holds it back at the next claim.
+      if (use?.parked?.reason.startsWith(operatorReason)) return giveBack(ports, claim, operatorWaitMs);
       const message = "the judge's lane is parked";
       return end(ports, claim, { kind: "blocked", outcome: "quota_exhausted", message }, null);
     }
     ports.observe.reserved(claim, lane, id);
+    const isHeld = admission.limiterMs > 0 && (await ports.mayStart(claim).catch(release)) !== "go";
+    if (isHeld) {
+      await limiter.cancel(lane, id);
+      return giveBack(ports, claim, 0);
+    }
   }
   const boundUsd = settings.boundOf(
     Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,

@@ -1,1 +1,5 @@
-export { addRescoreCommand, addResumeCommand, addRetryCommand } from "./retry.ts";
+export { describeControl, describeSteering } from "./lane-reports.ts";
+export { addLanesCommand } from "./lanes.ts";
+export { addReconcileCommand } from "./reconcile.ts";
+export { addRescoreCommand, addRetryCommand } from "./retry.ts";
+export { addCancelCommand, addPauseCommand, addPrioritizeCommand, addResumeCommand } from "./steer.ts";

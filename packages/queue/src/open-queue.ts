@@ -7,7 +7,7 @@ import { startConsumer } from "./consumer.ts";
 import { createErrorReport } from "./error-report.ts";
 import { QueueError, withinDeadline } from "./errors.ts";
 import { readLaneDepth } from "./lane-depth.ts";
-import { deliveryJobId, safeDelayMs, writePayload } from "./payload.ts";
+import { deliveryJobId, deliveryRank, safeDelayMs, writePayload } from "./payload.ts";
 import { openPostgresBackEnd } from "./postgres-back-end.ts";
 import { checkLedger, solveQueueName } from "./queue-name.ts";
 import { openRedisBackEnd } from "./redis-back-end.ts";
@@ -131,6 +131,7 @@ function toJob(item: Enqueue): Parameters<LaneQueue["addBulk"]>[0][number] {
     opts: {
       jobId: deliveryJobId(item),
       delay: safeDelayMs(item.delayMs),
+      priority: deliveryRank(item),
       attempts: endlessAttempts,
       backoff: { type: "throw" },
       // What was handled leaves the queue: the ledger is the truth, and the same id may come again.

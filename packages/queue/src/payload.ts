@@ -1,4 +1,4 @@
-import type { Delivery } from "@hallumaze/engine";
+import type { Delivery, Enqueue } from "@hallumaze/engine";
 import { z } from "zod";
 
 import { QueueError } from "./errors.ts";
@@ -42,4 +42,20 @@ export function deliveryJobId(delivery: Delivery): string {
 export function safeDelayMs(delayMs: number): number {
   if (Number.isNaN(delayMs)) throw new QueueError("queue-input", "A delay must be a number of milliseconds; got NaN.");
   return Math.ceil(Math.min(Math.max(delayMs, 0), delayMaxMs));
+}
+
+/** Priorities -10 … 10, and the rounds of turns that a priority has room for: BullMQ takes 1 … 2,097,151, small ones first. */
+const priorityMax = 10;
+const roundsPerPriority = 99_864;
+/** Turns that count as equal. Small, so that sweeps take turns often; large, so that long sweeps find room. */
+const turnsPerRound = 4;
+
+/**
+ * A delivery's place in its lane, as BullMQ's priority. What lies beyond the last round (400,000 trials of one sweep and
+ * weight 1) is delivered behind it, in the order enqueued.
+ */
+export function deliveryRank({ priority = 0, turn = 0 }: Pick<Enqueue, "priority" | "turn">): number {
+  const below = priorityMax - Math.min(Math.max(Math.round(priority), -priorityMax), priorityMax);
+  const round = Math.min(Math.max(Math.floor(turn / turnsPerRound), 0), roundsPerPriority - 1);
+  return 1 + below * roundsPerPriority + round;
 }

@@ -1,4 +1,5 @@
-import { rescoreSweep, retryTrials } from "@hallumaze/engine";
+import { rescoreSweep } from "@hallumaze/engine";
+import { retryTrials } from "@hallumaze/steering";
 import type { Rule } from "@hallumaze/mock-providers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 

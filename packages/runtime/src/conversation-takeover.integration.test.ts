@@ -1,4 +1,5 @@
-import { type ChatRequest, retryTrials, runTrial, type StorePort, type SweepRecord } from "@hallumaze/engine";
+import { type ChatRequest, runTrial, type StorePort, type SweepRecord } from "@hallumaze/engine";
+import { retryTrials } from "@hallumaze/steering";
 import { describe, expect, it } from "vitest";
 
 import { ariadneOf, converse, type Conversations, rowsOf, talksOf } from "../test/conversation-stage.ts";

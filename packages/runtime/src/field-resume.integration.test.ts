@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { retryTrials } from "@hallumaze/engine";
+import { retryTrials } from "@hallumaze/steering";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { type FieldStage, type ModelName, openFieldStage } from "../test/field-stage.ts";

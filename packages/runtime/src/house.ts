@@ -6,6 +6,7 @@ import { openLimiter } from "@hallumaze/limiter";
 import { openProviders, type Providers } from "@hallumaze/providers";
 import { openQueue } from "@hallumaze/queue";
 import { redactUrl } from "@hallumaze/servers";
+import type { SteeringPort } from "@hallumaze/steering";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
 
 import type { Environment } from "./environment.ts";
@@ -14,7 +15,7 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort & JudgeStorePort;
+  readonly store: StorePort & JudgeStorePort & SteeringPort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;

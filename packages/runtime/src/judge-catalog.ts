@@ -7,6 +7,7 @@ import {
   type SweepJudging,
 } from "@hallumaze/judging";
 import { checkModel, costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
+import { limitsUnder, type SteeringPort } from "@hallumaze/steering";
 import { type JudgeLane, judgesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
 
 /** What the stored specs say of judges. */
@@ -24,13 +25,20 @@ const verdictTokens = 4000;
 
 /** Opens an empty catalog; `refresh` fills it. `rehearsal` as in the worker. */
 export function openJudgeCatalog(
-  store: Pick<StorePort, "listSweeps">,
+  store: Pick<StorePort, "listSweeps"> & Pick<SteeringPort, "laneControls">,
   limiter: LimiterPort,
   options: { readonly rehearsal: boolean; readonly now: () => number },
 ): JudgeCatalog {
   const specs = new Map<
     string,
-    { readonly specJson: string; readonly spec: SweepSpec; readonly isRehearsal: boolean }
+    {
+      readonly specJson: string;
+      readonly spec: SweepSpec;
+      readonly isRehearsal: boolean;
+      readonly weight: number;
+      /** An operator holds it back, or cancelled it: no new judgement is asked for. */
+      readonly isStopped: boolean;
+    }
   >();
   const configured = new Map<string, string>();
   const laneOf = (judge: JudgeLane): string => (options.rehearsal ? rehearsalLane(judge.lane) : judge.lane);
@@ -39,9 +47,18 @@ export function openJudgeCatalog(
     for (const sweep of await store.listSweeps()) {
       const known = specs.get(sweep.sweepId);
       const spec = known?.specJson === sweep.specJson ? known.spec : parseStoredSpec(sweep.specJson);
-      specs.set(sweep.sweepId, { specJson: sweep.specJson, spec, isRehearsal: sweep.name.endsWith("-rehearsal") });
+      const isPaused = sweep.paused !== null && sweep.paused.models.length === 0;
+      specs.set(sweep.sweepId, {
+        specJson: sweep.specJson,
+        spec,
+        isRehearsal: sweep.name.endsWith("-rehearsal"),
+        weight: sweep.weight,
+        isStopped: isPaused || sweep.cancelledAtMs !== null,
+      });
     }
-    for (const [lane, limits] of limitsOfJudges()) {
+    const controls = new Map((await store.laneControls()).map((control) => [control.lane, control.limits]));
+    for (const [lane, own] of limitsOfJudges()) {
+      const limits = limitsUnder(own, controls.get(lane) ?? {});
       const text = JSON.stringify(limits);
       if (configured.get(lane) === text) continue;
       await limiter.configure(lane, limits);
@@ -68,9 +85,9 @@ export function openJudgeCatalog(
     refresh,
     isLimited: (lane) => !/^(?:rehearsal\.)?sim\./.test(lane),
     judgings: () =>
-      [...specs].flatMap(([sweepId, { spec, isRehearsal }]) => {
+      [...specs].flatMap(([sweepId, { spec, isRehearsal, isStopped }]) => {
         const [first] = judgesOf(spec);
-        if (first === undefined || spec.judge === null || isRehearsal !== options.rehearsal) return [];
+        if (isStopped || first === undefined || spec.judge === null || isRehearsal !== options.rehearsal) return [];
         const { share, repeats } = spec.judge;
         const judge = judgeModel(first, options.now());
         return [
@@ -93,6 +110,7 @@ export function openJudgeCatalog(
       const second = spec === undefined ? undefined : judgesOf(spec)[1];
       return {
         tenant: "judge",
+        weight: sweepId === null ? 1 : (specs.get(sweepId)?.weight ?? 1),
         costOf: (usage) => costOf(claim.plan.judge, usage, prices),
         boundOf: (inputTokens, outputTokens) => costBound(claim.plan.judge, { inputTokens, outputTokens }, prices),
         secondJudge: second === undefined ? null : { judge: judgeModel(second, options.now()), lane: laneOf(second) },

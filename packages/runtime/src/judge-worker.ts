@@ -22,6 +22,7 @@ import {
   runJudgement,
   toJudgeDelivery,
 } from "@hallumaze/judging";
+import type { SteeringPort } from "@hallumaze/steering";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 import { isRehearsalLane } from "@hallumaze/sweep";
 
@@ -32,7 +33,7 @@ import { type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
 
 /** What a judge worker works on, with what. */
 export interface JudgeWorkerOptions {
-  readonly store: StorePort & JudgeStorePort;
+  readonly store: StorePort & JudgeStorePort & Pick<SteeringPort, "laneControls" | "judgePermitOf">;
   readonly queue: QueuePort;
   /** A client of the judges' own. */
   readonly provider: ProviderPort;
@@ -155,6 +156,7 @@ function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held,
     provider: options.provider,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
+    mayStart: options.store.judgePermitOf,
     now: Date.now,
     fraction: Math.random,
     hex: (digits) =>

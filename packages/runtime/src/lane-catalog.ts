@@ -1,5 +1,14 @@
-import type { Claim, LaneLimits, LimiterPort, ModelSettings, StorePort } from "@hallumaze/engine";
+import {
+  type Claim,
+  type LaneLimits,
+  type LimiterPort,
+  type ModelSettings,
+  operatorReason,
+  type StorePort,
+} from "@hallumaze/engine";
+import { limiterLaneOf } from "@hallumaze/judging";
 import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
+import { type LaneControl, limitsUnder, type SteeringPort } from "@hallumaze/steering";
 import { givesShadow, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
 
 /** What the stored specs say of lanes and models beside their plans. */
@@ -15,6 +24,8 @@ export interface LaneCatalog {
 
 interface StoredSpec {
   readonly specJson: string;
+  /** In force now: an operator may change it while the sweep runs. */
+  readonly weight: number;
   readonly spec: SweepSpec;
 }
 
@@ -23,11 +34,18 @@ const newShare = 0.1;
 /** Before the first reply of a lane: what a short log takes. */
 const firstGuessTokens = 1200;
 
-/** Opens an empty catalog; `refresh` fills it. A later sweep's limits of a lane override an earlier one's. */
-export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: LimiterPort): LaneCatalog {
+/**
+ * Opens an empty catalog; `refresh` fills it. A later sweep's limits of a lane override an earlier one's, and an operator's
+ * all of them.
+ */
+export function openLaneCatalog(
+  store: Pick<StorePort, "listSweeps"> & Pick<SteeringPort, "laneControls">,
+  limiter: LimiterPort,
+): LaneCatalog {
   const specs = new Map<string, StoredSpec>();
   const limits = new Map<string, LaneLimits>();
   const replyTokens = new Map<string, number>();
+  const parks = new Map<string, number>();
 
   const refresh = async (): Promise<void> => {
     const merged = new Map<string, LaneLimits>();
@@ -35,10 +53,15 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
       const known = specs.get(sweep.sweepId);
       const stored =
         known?.specJson === sweep.specJson
-          ? known
-          : { specJson: sweep.specJson, spec: parseStoredSpec(sweep.specJson) };
+          ? { ...known, weight: sweep.weight }
+          : { specJson: sweep.specJson, weight: sweep.weight, spec: parseStoredSpec(sweep.specJson) };
       specs.set(sweep.sweepId, stored);
       for (const [lane, own] of limitsOf(stored.spec)) merged.set(lane, own);
+    }
+    for (const control of await store.laneControls()) {
+      const own = merged.get(control.lane);
+      if (own !== undefined) merged.set(control.lane, limitsUnder(own, control.limits));
+      await followPark(limiter, control, parks);
     }
     for (const [lane, own] of merged) {
       if (JSON.stringify(limits.get(lane)) === JSON.stringify(own)) continue;
@@ -60,6 +83,7 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
       return {
         keyEnv: model?.keyEnv ?? null,
         tenant: spec?.name ?? claim.sweepId,
+        weight: specs.get(claim.sweepId)?.weight ?? 1,
         expectedOutputTokens: Math.ceil(replyTokens.get(claim.lane) ?? firstGuessTokens),
         shadow: spec !== undefined && givesShadow(spec),
         costOf: (usage) => costOf(priced, usage, prices),
@@ -72,6 +96,27 @@ export function openLaneCatalog(store: Pick<StorePort, "listSweeps">, limiter: L
       replyTokens.set(lane, before === undefined ? outputTokens : before + (outputTokens - before) * newShare);
     },
   };
+}
+
+/**
+ * Tells the limiter of an operator's park that this process has not told it, for those who wait there; a limiter that lost
+ * its memory hears of it from the next process. At the park's end only what an operator parked is let go.
+ */
+async function followPark(
+  limiter: LimiterPort,
+  { lane, parked }: LaneControl,
+  told: Map<string, number>,
+): Promise<void> {
+  const limiterLane = limiterLaneOf(lane);
+  if (parked === null) {
+    if (!told.delete(lane)) return;
+    const [use] = await limiter.use([limiterLane]);
+    if (use?.parked?.reason.startsWith(operatorReason)) await limiter.resume(limiterLane);
+    return;
+  }
+  if (told.get(lane) === parked.sinceMs) return;
+  await limiter.park(limiterLane, parked.reason, parked.leftMs === null ? null : Math.max(0, parked.leftMs));
+  told.set(lane, parked.sinceMs);
 }
 
 /** The baselines' lanes cost nothing and never stop: without limits of the spec nobody is asked about them. */

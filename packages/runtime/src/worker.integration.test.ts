@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import type { DeliveryResult, QueuePort, StorePort } from "@hallumaze/engine";
-import { StoreError } from "@hallumaze/store";
+import type { DeliveryResult, QueuePort } from "@hallumaze/engine";
+import { type Ledger, StoreError } from "@hallumaze/store";
 import { describe, expect, it } from "vitest";
 
 import { failure, reply, shortTimes } from "../test/worker-replies.ts";
@@ -16,7 +16,7 @@ describe("a worker", () => {
     await stage.submit(1);
     let repairsSinceExpiry = -1;
     let isRefused = false;
-    const store: StorePort = {
+    const store: Ledger = {
       ...stage.store,
       reclaimLost: async (isDead) => {
         const lost = await stage.store.reclaimLost(isDead);

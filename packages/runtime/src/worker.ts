@@ -16,6 +16,7 @@ import {
   type TrialPorts,
 } from "@hallumaze/engine";
 import { defaultDeadlines } from "@hallumaze/providers";
+import type { SteeringPort } from "@hallumaze/steering";
 import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 
@@ -46,7 +47,7 @@ export const workerTimes: WorkerTimes = {
 
 /** What a worker works on, with what. */
 export interface WorkerOptions {
-  readonly store: StorePort;
+  readonly store: StorePort & Pick<SteeringPort, "laneControls" | "permitOf">;
   readonly queue: QueuePort;
   readonly provider: ProviderPort;
   readonly limiter: LimiterPort;
@@ -207,6 +208,7 @@ function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, cata
     provider: options.provider,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
+    mayStart: options.store.permitOf,
     patienceMs,
     now: Date.now,
     fraction: Math.random,

@@ -4,14 +4,13 @@ import {
   defaultRetryPolicy,
   type ProviderPort,
   type QueuePort,
-  type StorePort,
   submitSweep,
   type SweepRecord,
   type TrialPorts,
 } from "@hallumaze/engine";
 import { openProviders } from "@hallumaze/providers";
 import { openQueue, type QueueTarget } from "@hallumaze/queue";
-import { openStore } from "@hallumaze/store";
+import { type Ledger, openStore } from "@hallumaze/store";
 import { parseSpec } from "@hallumaze/sweep";
 import { createDatabase } from "@hallumaze/testkit";
 import pg from "pg";
@@ -24,7 +23,7 @@ import { noLimits, shortTimes } from "./worker-replies.ts";
 /** A ledger and a queue of a test's own. */
 export interface WorkerStage {
   readonly databaseUrl: string;
-  readonly store: StorePort;
+  readonly store: Ledger;
   readonly queue: QueuePort;
   readonly sql: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
   /** Submits a sweep of `seeds` cells of size 5 for each solver. */
@@ -178,9 +177,11 @@ export function trialPorts(store: TrialPorts["store"], provider: ProviderPort, w
     provider,
     workerId,
     limiterOf: () => null,
+    mayStart: async () => "go",
     settingsOf: async () => ({
       keyEnv: null,
       tenant: "stage",
+      weight: 1,
       expectedOutputTokens: 1000,
       shadow: false,
       costOf: () => null,

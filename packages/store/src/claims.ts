@@ -12,6 +12,7 @@ import { coalesce, type Coalescer } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { isItemsFault } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
+import { asOpenTrial, cancelledEnd, isLaneParked, isPaused } from "./open-trials.ts";
 import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 
 type ClaimMethods = Pick<StorePort, "claim" | "renew" | "release" | "reclaimLost">;
@@ -61,7 +62,7 @@ function coalesceSmall<Item extends { readonly trialId: string }, Result>(
 
 interface ClaimRow {
   readonly position: number;
-  readonly decision: "claimed" | "reused" | "lost" | "later" | "twin";
+  readonly decision: "claimed" | "reused" | "lost" | "later" | "twin" | "parked" | "cancelled";
   readonly fresh: boolean;
   readonly waitMs: number;
   readonly trialId: string;
@@ -84,7 +85,8 @@ interface ClaimRow {
 /**
  * Decides all deliveries of a batch. The rows are locked in id order first (so that two batches cannot deadlock), which
  * also brings their newest version into view; then each is claimed, answered from another sweep, or left. While another
- * sweep runs a trial of the same cell it is left too: nothing is bought twice.
+ * sweep runs a trial of the same cell it is left too: nothing is bought twice. What an operator holds back starts nowhere:
+ * the trials of a paused sweep are left open, those of a parked lane blocked.
  */
 async function claimBatch(database: Database, deliveries: readonly Delivery[]): Promise<readonly ClaimResult[]> {
   const input = deliveries.map((delivery, position) => ({
@@ -99,7 +101,7 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
     ), locked AS (
       SELECT i.position, i."workerId", i."leaseMs", t.*, s.max_tries, s.max_empty_retries, s.fresh, clock_timestamp() AS at
       FROM input i JOIN trials t ON t.id = i."trialId" JOIN sweeps s ON s.id = t.sweep_id
-      WHERE t.generation = i.generation AND t.in_grid AND t.state IN ('planned', 'queued', 'running')
+      WHERE t.generation = i.generation AND t.in_grid AND t.state IN ('planned', 'queued', 'running') AND NOT ${isPaused}
       ORDER BY t.id FOR NO KEY UPDATE OF t
     ), busy AS MATERIALIZED (
       SELECT cell_id, sweep_id FROM trials WHERE state = 'running' AND lease_until > now()
@@ -111,7 +113,9 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         CASE
           WHEN l.state = 'running' AND l.lease_until > l.at THEN 'later'
           WHEN l.state <> 'running' AND l.not_before > l.at THEN 'later'
+          WHEN l.cancel_requested THEN 'cancelled'
           WHEN source.id IS NOT NULL THEN 'reused'
+          WHEN ${isLaneParked(Prisma.sql`l.lane`)} THEN 'parked'
           WHEN l.state = 'running' AND l.losses + 1 >= ${maxLosses} THEN 'lost'
           WHEN NOT l.fresh AND EXISTS (SELECT 1 FROM busy b WHERE b.cell_id = l.cell_id AND b.sweep_id <> l.sweep_id) THEN 'twin'
           ELSE 'claimed'
@@ -137,6 +141,12 @@ async function claimBatch(database: Database, deliveries: readonly Delivery[]): 
         not_before = NULL, source_trial_id = coalesce(d.found_source, d.found_id), accepted_exchange_id = d.found_exchange,
         finished_at = d.found_finished_at
       FROM decided d WHERE t.id = d.id AND d.decision = 'reused'
+    ), parked AS (
+      UPDATE trials t SET state = 'blocked', outcome = NULL, claimed_by = NULL, lease_until = NULL, not_before = NULL,
+        message = (SELECT c.park_reason FROM lane_controls c WHERE c.lane = t.lane)
+      FROM decided d WHERE t.id = d.id AND d.decision = 'parked'
+    ), cancelled AS (
+      UPDATE trials t SET ${cancelledEnd} FROM decided d WHERE t.id = d.id AND d.decision = 'cancelled'
     )
     SELECT d.position, d.decision, d.fresh, d.wait_ms AS "waitMs", d.id::text AS "trialId", d.sweep_id::text AS "sweepId", d.alias, d.lane,
       d.plan,
@@ -249,7 +259,11 @@ async function releaseBatch(database: Database, held: readonly Held[]): Promise<
       JOIN trials t ON t.id = i."trialId" AND t.fence = i.fence AND t.state = 'running'
       ORDER BY t.id FOR NO KEY UPDATE OF t
     )
-    UPDATE trials t SET state = 'queued', claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp()
+    UPDATE trials t SET state = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE 'queued' END::trial_state,
+      outcome = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE t.outcome END,
+      message = CASE WHEN t.cancel_requested THEN 'cancelled by an operator' ELSE t.message END,
+      finished_at = CASE WHEN t.cancel_requested THEN clock_timestamp() END,
+      cancel_requested = false, claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp()
     FROM locked WHERE t.id = locked.id RETURNING 1 AS released`);
   return held.map(() => null);
 }
@@ -274,13 +288,13 @@ async function reclaimLost(database: Database, isDead: (workerId: string) => boo
       ORDER BY t.id FOR NO KEY UPDATE OF t
     ), put_back AS (
       UPDATE trials t SET
-        state = CASE WHEN lost.is_hopeless THEN 'failed' ELSE 'queued' END::trial_state,
-        finished_at = CASE WHEN lost.is_hopeless THEN clock_timestamp() END,
-        outcome = ${outcome}, message = lost.note, losses = t.losses + 1, generation = t.generation + 1,
+        state = CASE WHEN t.cancel_requested THEN 'cancelled' WHEN lost.is_hopeless THEN 'failed' ELSE 'queued' END::trial_state,
+        finished_at = CASE WHEN t.cancel_requested OR lost.is_hopeless THEN clock_timestamp() END,
+        outcome = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE ${outcome} END, cancel_requested = false, message = lost.note, losses = t.losses + 1, generation = t.generation + 1,
         claimed_by = NULL, lease_until = NULL, not_before = NULL, queued_at = clock_timestamp()
       FROM lost WHERE t.id = lost.id
-      RETURNING t.id, t.lane, t.generation, t.state, t.in_grid, t.ordinal
+      RETURNING t.*
     )
-    SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs" FROM put_back
-    WHERE state = 'queued' AND in_grid ORDER BY lane, ordinal, id`);
+    SELECT ${asOpenTrial} FROM put_back t JOIN sweeps s ON s.id = t.sweep_id
+    WHERE t.state = 'queued' AND t.in_grid AND NOT ${isPaused} ORDER BY t.lane, t.ordinal, t.id`);
 }

@@ -71,21 +71,23 @@ async function endBatch(database: Database, endings: readonly Ending[]): Promise
       SELECT * FROM json_to_recordset(${jsonRows(endings.map(toEndRow))}) AS i(trial_id uuid, fence int, kind text,
         message text, after_ms float8, spends text, kept_turns smallint, ${scoredColumns})
     ), held AS (
-      SELECT t.id, i.kind, i.message, i.after_ms, i.spends, i.kept_turns, i.outcome, i.reader_version, i.reading_json, i.scores
+      SELECT t.id, t.cancel_requested AND i.kind <> 'done' AS is_cancelled, i.kind, i.message, i.after_ms, i.spends, i.kept_turns, i.outcome, i.reader_version, i.reading_json, i.scores
       FROM input i JOIN trials t ON t.id = i.trial_id AND t.fence = i.fence AND t.state = 'running'
       ORDER BY t.id FOR NO KEY UPDATE OF t
     ), ended AS (
       UPDATE trials t SET
-        state = CASE WHEN h.kind = 'retry' THEN 'queued' WHEN h.kind IN ('done', 'blocked') THEN h.kind
+        state = CASE WHEN h.is_cancelled THEN 'cancelled' WHEN h.kind = 'retry' THEN 'queued' WHEN h.kind IN ('done', 'blocked') THEN h.kind
           WHEN h.outcome = 'cancelled' THEN 'cancelled' WHEN h.outcome = 'budget_blocked' THEN 'blocked'
           ELSE 'failed' END::trial_state,
-        outcome = h.outcome, message = h.message,
+        outcome = CASE WHEN h.is_cancelled THEN 'cancelled' ELSE h.outcome END,
+        message = CASE WHEN h.is_cancelled THEN 'cancelled by an operator; its last try: ' || h.outcome ELSE h.message END,
+        cancel_requested = false,
         tries = t.tries + CASE WHEN h.kind IN ('done', 'failed') OR h.spends = 'try' THEN 1 ELSE 0 END,
         empty_retries = t.empty_retries + CASE WHEN h.spends = 'empty' THEN 1 ELSE 0 END,
         waits = t.waits + CASE WHEN h.spends = 'wait' THEN 1 ELSE 0 END,
         not_before = CASE WHEN h.kind = 'retry' THEN clock_timestamp() + h.after_ms * interval '1 millisecond' END,
         queued_at = CASE WHEN h.kind = 'retry' THEN clock_timestamp() END,
-        finished_at = CASE WHEN h.kind IN ('done', 'failed') THEN clock_timestamp() END,
+        finished_at = CASE WHEN h.is_cancelled OR h.kind IN ('done', 'failed') THEN clock_timestamp() END,
         claimed_by = NULL, lease_until = NULL,
         settled_sequence = CASE WHEN h.outcome = 'internal' THEN t.settled_sequence
           ELSE coalesce(last.sequence, t.settled_sequence) END,

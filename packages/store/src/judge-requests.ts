@@ -12,12 +12,15 @@ import {
   paramsJsonOf,
 } from "@hallumaze/judging";
 
+import type { SteeringPort } from "@hallumaze/steering";
+
 import { maxLosses } from "./claims.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./judged-sources.ts";
 import { insertJudgements, judgementRows, readJudgements } from "./judgements.ts";
 import { createMoneyMethods, settleMoney } from "./money.ts";
+import { isLaneParked, isWholePaused, priorityOf } from "./open-trials.ts";
 import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 
 type RequestMethods = Pick<
@@ -38,10 +41,17 @@ type RequestMethods = Pick<
   | "judgeProgress"
   | "openJudgesOf"
   | "unblockJudges"
->;
+> &
+  Pick<SteeringPort, "putBackJudges" | "cancelJudges" | "judgePermitOf">;
 
 const remainingMs = Prisma.sql`greatest(0, ceil(coalesce(extract(epoch FROM q.not_before - clock_timestamp()), 0) * 1000))::float8`;
-const asOpen = Prisma.sql`q.id::text AS "trialId", q.lane, q.generation, ${remainingMs} AS "delayMs"`;
+const asOpen = Prisma.sql`q.id::text AS "trialId", q.lane, q.generation, ${remainingMs} AS "delayMs",
+    coalesce((SELECT ${priorityOf} FROM sweeps s WHERE s.id = q.sweep_id), 0) AS priority`;
+
+/** Whether an operator lets the request `q` go on; one of no sweep always may. */
+const isFree = Prisma.sql`NOT EXISTS (SELECT 1 FROM sweeps s WHERE s.id = q.sweep_id AND ${isWholePaused})`;
+/** A judge calls in the lane of its model, which trials may use too. */
+const isParked = isLaneParked(Prisma.sql`q.lane, regexp_replace(q.lane, '^(rehearsal\\.)?judge\\.', '\\1')`);
 
 /** The methods of the ledger that run requests to judges: as those of trials, one row a statement. */
 export function createJudgeRequestMethods(database: Database): RequestMethods {
@@ -50,7 +60,7 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
     takePlannedJudges: (limit) =>
       database.query<OpenTrial>(Prisma.sql`
         WITH found AS (
-          SELECT id FROM judge_requests WHERE state = 'planned' ORDER BY created_at, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+          SELECT q.id FROM judge_requests q WHERE q.state = 'planned' AND ${isFree} ORDER BY q.created_at, q.id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
         ), taken AS (
           UPDATE judge_requests q SET state = 'queued', queued_at = clock_timestamp() FROM found WHERE q.id = found.id
           RETURNING q.*
@@ -59,10 +69,10 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
     listOpenJudges: (lane, pageSize) => listOpen(database, lane, pageSize),
     listOpenJudgeLanes: async (sweepId) => {
       if (sweepId !== null && !isUuid(sweepId)) return [];
-      const ofSweep = sweepId === null ? Prisma.empty : Prisma.sql`AND sweep_id = ${sweepId}::uuid`;
+      const ofSweep = sweepId === null ? isFree : Prisma.sql`q.sweep_id = ${sweepId}::uuid`;
       return database.query<{ readonly lane: string; readonly open: number }>(Prisma.sql`
-        SELECT lane, count(*)::int AS open FROM judge_requests
-        WHERE state IN ('planned', 'queued', 'running') ${ofSweep} GROUP BY lane ORDER BY lane`);
+        SELECT q.lane, count(*)::int AS open FROM judge_requests q
+        WHERE q.state IN ('planned', 'queued', 'running') AND ${ofSweep} GROUP BY q.lane ORDER BY q.lane`);
     },
     reclaimLostJudges: (isDead) => reclaimLost(database, isDead),
     claimJudge: (delivery) => claim(database, delivery),
@@ -89,31 +99,58 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
           min(message) FILTER (WHERE state IN ('failed', 'blocked')) AS "firstMessage"
         FROM judge_requests
         WHERE request_key IN (SELECT json_array_elements_text(${JSON.stringify(requestKeys)}::json))`);
-      return {
-        open: row?.open ?? 0,
-        failed: row?.failed ?? 0,
-        firstMessage: decodeNullable(row?.firstMessage ?? null) ?? "",
-      };
+      const { open = 0, failed = 0, firstMessage = null } = row ?? {};
+      return { open, failed, firstMessage: decodeNullable(firstMessage) ?? "" };
     },
     judgeProgress: (sweepId) => progress(database, sweepId),
     listBlockedJudgeLanes: async () => {
       const rows = await database.query<{ readonly lane: string }>(Prisma.sql`
-        SELECT DISTINCT lane FROM judge_requests
-        WHERE state = 'blocked' AND outcome IS DISTINCT FROM 'budget_blocked' ORDER BY lane`);
+        SELECT DISTINCT q.lane FROM judge_requests q
+        WHERE q.state = 'blocked' AND q.outcome IS DISTINCT FROM 'budget_blocked' AND NOT ${isParked} ORDER BY q.lane`);
       return rows.map((row) => row.lane);
     },
-    unblockJudges: ({ lane, sweepId, failed = false }) =>
+    unblockJudges: ({ lane, sweepId, states = ["blocked"] }) =>
       database.query<OpenTrial>(Prisma.sql`
         WITH back AS (
           UPDATE judge_requests q SET state = 'queued', generation = q.generation + 1, outcome = NULL, message = NULL,
             tries = 0, waits = 0, losses = 0, finished_at = NULL, queued_at = clock_timestamp()
-          WHERE q.state = ANY (${failed ? ["failed"] : ["blocked"]}::trial_state[]) AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane} AND q.outcome IS DISTINCT FROM 'budget_blocked'`}
+          WHERE q.state = ANY (${[...states]}::trial_state[]) AND ${lane === undefined ? Prisma.sql`true` : Prisma.sql`q.lane = ${lane} AND q.outcome IS DISTINCT FROM 'budget_blocked'`}
+            AND NOT (q.state = 'blocked' AND ${isParked})
             AND ${sweepId === undefined ? Prisma.sql`true` : Prisma.sql`q.sweep_id = ${sweepId}::uuid`}
           RETURNING q.*
         )
         SELECT ${asOpen} FROM back q ORDER BY q.created_at, q.id`),
+    putBackJudges: (sweepId) =>
+      database.query<OpenTrial>(Prisma.sql`
+        WITH back AS (
+          UPDATE judge_requests q SET state = 'queued', generation = q.generation + 1, queued_at = clock_timestamp()
+          WHERE q.sweep_id = ${sweepId}::uuid AND q.state IN ('planned', 'queued') RETURNING q.*
+        )
+        SELECT ${asOpen} FROM back q ORDER BY q.created_at, q.id`),
+    cancelJudges: async (sweepId) => {
+      const [row] = await database.query<{ readonly cancelled: number }>(Prisma.sql`
+        WITH marked AS (
+          UPDATE sweeps SET cancelled_at = clock_timestamp() WHERE id = ${sweepId}::uuid
+        ), gone AS (
+          UPDATE judge_requests q SET ${cancelled}
+          WHERE q.sweep_id = ${sweepId}::uuid AND q.state IN ('planned', 'queued', 'blocked') RETURNING 1
+        )
+        SELECT count(*)::int AS cancelled FROM gone`);
+      return row?.cancelled ?? 0;
+    },
+    judgePermitOf: async ({ requestId, fence }) => {
+      const [row] = await database.query<{ readonly isHeld: boolean }>(Prisma.sql`
+        SELECT NOT ${isFree} OR ${isParked} OR ${isCancelled} AS "isHeld" FROM judge_requests q
+        WHERE q.id = ${requestId}::uuid AND q.fence = ${fence} AND q.state = 'running'`);
+      return row === undefined || row.isHeld ? "held" : "go";
+    },
   };
 }
+
+const cancelled = Prisma.sql`state = 'cancelled', outcome = 'cancelled', message = 'cancelled by an operator',
+    finished_at = clock_timestamp(), claimed_by = NULL, lease_until = NULL, not_before = NULL`;
+/** Whether the whole sweep of a request `q` was cancelled. */
+const isCancelled = Prisma.sql`EXISTS (SELECT 1 FROM sweeps s WHERE s.id = q.sweep_id AND s.cancelled_at IS NOT NULL)`;
 
 async function requestJudgements(database: Database, rows: readonly JudgeRequestRow[]): Promise<number> {
   let added = 0;
@@ -141,7 +178,7 @@ async function* listOpen(database: Database, lane: string, pageSize: number): As
   for (;;) {
     const beyond: Prisma.Sql = after === null ? Prisma.empty : Prisma.sql`AND q.id > ${after}::uuid`;
     const rows: readonly OpenTrial[] = await database.query<OpenTrial>(Prisma.sql`
-      SELECT ${asOpen} FROM judge_requests q WHERE q.lane = ${lane} AND q.state IN ('planned', 'queued') ${beyond}
+      SELECT ${asOpen} FROM judge_requests q WHERE q.lane = ${lane} AND q.state IN ('planned', 'queued') AND ${isFree} ${beyond}
       ORDER BY q.id LIMIT ${pageSize}`);
     if (rows.length > 0) yield rows;
     if (rows.length < pageSize) return;
@@ -193,10 +230,17 @@ async function claim(
     WITH locked AS (
       SELECT q.*, clock_timestamp() AS at FROM judge_requests q
       WHERE q.id = ${delivery.trialId}::uuid AND q.generation = ${delivery.generation}
-        AND q.state IN ('planned', 'queued', 'running') FOR NO KEY UPDATE
+        AND q.state IN ('planned', 'queued', 'running') AND ${isFree} FOR NO KEY UPDATE
+    ), stopped AS (
+      UPDATE judge_requests q SET ${cancelled} FROM locked l WHERE q.id = l.id AND ${isCancelled} RETURNING q.id
+    ), blocked AS (
+      UPDATE judge_requests q SET state = 'blocked', outcome = NULL, message = 'the lane is parked by an operator',
+        claimed_by = NULL, lease_until = NULL
+      FROM locked l WHERE q.id = l.id AND ${isParked} AND NOT ${isCancelled} RETURNING q.id
     ), judged AS (
       SELECT l.*, greatest(0, ceil(extract(epoch FROM CASE l.state WHEN 'running' THEN l.lease_until ELSE l.not_before END - l.at)
         * 1000))::float8 AS wait_ms FROM locked l
+      WHERE l.id NOT IN (SELECT id FROM stopped UNION ALL SELECT id FROM blocked)
     ), claimed AS (
       UPDATE judge_requests q SET state = 'running', fence = q.fence + 1, claimed_by = ${encodeText(delivery.workerId)},
         not_before = NULL, lease_until = clock_timestamp() + ${delivery.leaseMs}::float8 * interval '1 millisecond',
@@ -345,8 +389,8 @@ async function progress(database: Database, sweepId: string): ReturnType<JudgeSt
     unscored: rows.find(({ state, outcome }) => state === "done" && outcome === "unscored")?.count ?? 0,
     failures: rows
       .filter(({ state }) => state === "failed" || state === "blocked")
-      .map(({ outcome, count, firstMessage }) => ({
-        outcome: outcome ?? "internal",
+      .map(({ state, outcome, count, firstMessage }) => ({
+        outcome: outcome ?? (state === "blocked" ? "lane_parked" : "internal"),
         count,
         firstMessage: decodeNullable(firstMessage) ?? "",
       })),

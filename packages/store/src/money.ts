@@ -2,6 +2,7 @@ import type { OpenTrial, RequestAdmission, RequestIntent, StorePort, SweepMoney 
 
 import { type Database, isUuid } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
+import { priorityOf } from "./open-trials.ts";
 import { encodeText } from "./storable-text.ts";
 
 type MoneyMethods = Pick<StorePort, "openRequest" | "cancelRequest" | "unblockBudget">;
@@ -106,7 +107,7 @@ async function unblockBudget(database: Database, sweepId: string): Promise<reado
       UPDATE trials t SET state = 'queued', generation = t.generation + 1, outcome = NULL, message = NULL,
         queued_at = clock_timestamp()
       FROM blocked WHERE t.id = blocked.id
-      RETURNING t.id, t.lane, t.generation, t.ordinal
+      RETURNING t.*
     ), blocked_judges AS (
       SELECT j.id FROM judge_requests j JOIN sweeps s ON s.id = j.sweep_id
       WHERE j.sweep_id = ${sweepId}::uuid AND j.state = 'blocked' AND j.outcome = 'budget_blocked'
@@ -116,10 +117,12 @@ async function unblockBudget(database: Database, sweepId: string): Promise<reado
       UPDATE judge_requests j SET state = 'queued', generation = j.generation + 1, outcome = NULL, message = NULL,
         queued_at = clock_timestamp()
       FROM blocked_judges WHERE j.id = blocked_judges.id
-      RETURNING j.id, j.lane, j.generation, 0 AS ordinal
+      RETURNING j.*
     )
-    SELECT id::text AS "trialId", lane, generation, 0 AS "delayMs"
-    FROM (SELECT * FROM put_back UNION ALL SELECT * FROM judges_put_back) back ORDER BY lane, ordinal, id`);
+    SELECT b.id::text AS "trialId", b.lane, b.generation, 0 AS "delayMs", ${priorityOf} AS priority, b.turn FROM (
+      SELECT id, lane, generation, ordinal, coalesce(turn, 0) AS turn FROM put_back
+      UNION ALL SELECT id, lane, generation, 0, 0 FROM judges_put_back
+    ) b JOIN sweeps s ON s.id = ${sweepId}::uuid ORDER BY b.lane, b.ordinal, b.id`);
 }
 
 /** Where a sweep's money went. */

@@ -1,5 +1,6 @@
 import type { StorePort } from "@hallumaze/engine";
 import type { JudgeStorePort } from "@hallumaze/judging";
+import type { SteeringPort } from "@hallumaze/steering";
 
 import { createClaimMethods } from "./claims.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -29,8 +30,8 @@ export interface OpenStoreOptions {
   readonly migrate?: boolean;
 }
 
-/** The ledger: the engine's store port, and the database's identity. */
-export interface Ledger extends StorePort, JudgeStorePort {
+/** The ledger: the ports of the engine, the judges and the operators, and the database's identity. */
+export interface Ledger extends StorePort, JudgeStorePort, SteeringPort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
 }

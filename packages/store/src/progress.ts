@@ -134,14 +134,17 @@ async function replyHistory(
     GROUP BY t.size, t.language, 3`);
 }
 
+/** What an operator's park blocks has no outcome: no try of it has ended. */
+const failureKind = Prisma.sql`coalesce(outcome, CASE WHEN state = 'blocked' THEN 'lane_parked' ELSE 'internal' END)`;
+
 async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {
   const rows = await database.query<
     Omit<FailureGroup, "firstMessage"> & { readonly firstMessage: string | null }
   >(Prisma.sql`
-    SELECT alias, coalesce(outcome, 'internal') AS outcome, count(*)::int AS count,
+    SELECT alias, ${failureKind} AS outcome, count(*)::int AS count,
       (array_agg(message ORDER BY finished_at, id))[1] AS "firstMessage"
     FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state IN ('failed', 'blocked')
-    GROUP BY alias, coalesce(outcome, 'internal') ORDER BY alias, count(*) DESC, 2`);
+    GROUP BY alias, ${failureKind} ORDER BY alias, count(*) DESC, 2`);
   return rows.map((row) => ({
     ...row,
     alias: decodeText(row.alias),

@@ -1,15 +1,21 @@
 import type { InsertReport, StorePort, SweepRecord } from "@hallumaze/engine";
+import type { LaneControl, LimitChange, SteeringPort } from "@hallumaze/steering";
 
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
+import { isWholePaused } from "./open-trials.ts";
 import { decodeText, encodeNullable, encodeText } from "./storable-text.ts";
 
 type Cell = Parameters<StorePort["insertCells"]>[2][number];
 type SweepMethods = Pick<
   StorePort,
   "openSweep" | "findSweep" | "listSweeps" | "insertCells" | "beginGrid" | "closeGrid" | "findAnswered"
->;
+> &
+  Pick<
+    SteeringPort,
+    "pauseSweep" | "unpauseSweep" | "rankSweep" | "laneControls" | "parkLane" | "unparkLane" | "limitLane"
+  >;
 
 const cellsPerStatement = 1000;
 
@@ -49,6 +55,10 @@ export function createSweepMethods(database: Database): SweepMethods {
           ORDER BY id FOR NO KEY UPDATE
         ), taken_out AS (
           UPDATE trials SET in_grid = false FROM gone WHERE trials.id = gone.id RETURNING 1
+        ), taken_up AS (
+          -- New cells are a wish to go on; cancelled ones stay so.
+          UPDATE sweeps SET cancelled_at = NULL WHERE id = ${sweepId}::uuid AND cancelled_at IS NOT NULL
+            AND EXISTS (SELECT 1 FROM trials WHERE sweep_id = ${sweepId}::uuid AND state = 'planned' AND grid_revision >= ${revision})
         )
         SELECT count(*)::int AS left FROM taken_out`);
       // A grid may have brought 200,000 rows; the planner would hear of them from autovacuum, minutes later.
@@ -56,7 +66,103 @@ export function createSweepMethods(database: Database): SweepMethods {
       return row?.left ?? 0;
     },
     findAnswered: (sweepName, cellIds) => findAnswered(database, sweepName, cellIds),
+    ...createSteeringMethods(database),
   };
+}
+
+function createSteeringMethods(
+  database: Database,
+): Pick<SweepMethods, Extract<keyof SweepMethods, keyof SteeringPort>> {
+  return {
+    pauseSweep: (sweepId, models) => pauseSweep(database, sweepId, models),
+    unpauseSweep: async (sweepId, held) => {
+      await database.query(Prisma.sql`
+        UPDATE sweeps SET paused_models = ${textArray(held)},
+          paused_at = CASE WHEN ${held.length > 0} THEN paused_at END
+        WHERE id = ${sweepId}::uuid AND paused_at IS NOT NULL RETURNING 1 AS unpaused`);
+    },
+    rankSweep: async (sweepId, { priority, weight }) => {
+      await database.query(Prisma.sql`
+        UPDATE sweeps SET priority_given = CASE WHEN ${priority === undefined} THEN priority_given ELSE ${priority ?? null}::int END,
+          weight_given = CASE WHEN ${weight === undefined} THEN weight_given ELSE ${weight ?? null}::float8 END
+        WHERE id = ${sweepId}::uuid RETURNING 1 AS ranked`);
+    },
+    laneControls: () => laneControls(database),
+    parkLane: (lane, reason, forMs) => parkLane(database, lane, reason, forMs),
+    unparkLane: async (lane) => {
+      const rows = await database.query<{ readonly wasParked: boolean }>(Prisma.sql`
+        WITH before AS (SELECT lane, ${isStillParked} AS was_parked FROM lane_controls c WHERE lane = ${lane} FOR UPDATE)
+        UPDATE lane_controls c SET parked_at = NULL, parked_until = NULL, park_reason = NULL
+        FROM before b WHERE c.lane = b.lane RETURNING b.was_parked AS "wasParked"`);
+      return rows[0]?.wasParked ?? false;
+    },
+    limitLane: async (lane, change) => {
+      // One statement: two operators who change different limits both have their way.
+      const limits = change === null ? null : JSON.stringify(change);
+      await database.query(Prisma.sql`
+        INSERT INTO lane_controls AS c (lane, limits_json) VALUES (${lane}, ${limits})
+        ON CONFLICT (lane) DO UPDATE SET limits_json = CASE WHEN excluded.limits_json IS NOT NULL
+          THEN (coalesce(c.limits_json, '{}')::jsonb || excluded.limits_json::jsonb)::text END
+        RETURNING 1 AS limited`);
+    },
+  };
+}
+
+/** A pause of a whole sweep stands over one of some models. */
+async function pauseSweep(database: Database, sweepId: string, models: readonly string[]): Promise<void> {
+  await database.query(Prisma.sql`
+    UPDATE sweeps s SET paused_at = coalesce(paused_at, clock_timestamp()),
+      paused_models = CASE WHEN ${models.length === 0} OR ${isWholePaused} THEN '{}'::text[]
+        ELSE ARRAY(SELECT DISTINCT unnest(coalesce(s.paused_models, '{}'::text[]) || ${textArray(models)}) ORDER BY 1) END
+    WHERE s.id = ${sweepId}::uuid RETURNING 1 AS paused`);
+}
+
+function textArray(texts: readonly string[]): Prisma.Sql {
+  return Prisma.sql`ARRAY(SELECT json_array_elements_text(${JSON.stringify(texts.map(encodeText))}::json))`;
+}
+
+const isStillParked = Prisma.sql`(c.parked_at IS NOT NULL AND (c.parked_until IS NULL OR c.parked_until > clock_timestamp()))`;
+
+async function laneControls(database: Database): Promise<readonly LaneControl[]> {
+  const rows = await database.query<{
+    lane: string;
+    limitsJson: string | null;
+    isParked: boolean;
+    reason: string | null;
+    sinceMs: number | null;
+    untilMs: number | null;
+    leftMs: number | null;
+  }>(Prisma.sql`
+    SELECT c.lane, c.limits_json AS "limitsJson", ${isStillParked} AS "isParked", c.park_reason AS reason,
+      (extract(epoch FROM c.parked_at) * 1000)::float8 AS "sinceMs", (extract(epoch FROM c.parked_until) * 1000)::float8 AS "untilMs",
+      (extract(epoch FROM c.parked_until - clock_timestamp()) * 1000)::float8 AS "leftMs"
+    FROM lane_controls c ORDER BY c.lane`);
+  return rows.map(({ lane, limitsJson, isParked, reason, sinceMs, ...times }) => ({
+    lane,
+    limits: limitsJson === null ? {} : (JSON.parse(limitsJson) as LimitChange),
+    parked: isParked && sinceMs !== null ? { reason: decodeText(reason ?? ""), sinceMs, ...times } : null,
+  }));
+}
+
+/** What waits in the lane is blocked without an outcome: no try of it has ended. Later comers are blocked by their claims. */
+async function parkLane(database: Database, lane: string, reason: string, forMs: number | null): Promise<number> {
+  const message = encodeText(reason);
+  await database.query(Prisma.sql`
+    INSERT INTO lane_controls AS c (lane, parked_at, parked_until, park_reason)
+    VALUES (${lane}, clock_timestamp(), clock_timestamp() + ${forMs}::float8 * interval '1 millisecond', ${message})
+    ON CONFLICT (lane) DO UPDATE SET parked_at = CASE WHEN ${isStillParked} THEN c.parked_at ELSE excluded.parked_at END,
+      parked_until = excluded.parked_until, park_reason = excluded.park_reason
+    RETURNING 1 AS parked`);
+  const [row] = await database.query<{ readonly blocked: number }>(Prisma.sql`
+    WITH waiting AS (
+      SELECT t.id FROM trials t WHERE t.lane = ${lane} AND t.state IN ('planned', 'queued') AND t.in_grid
+      ORDER BY t.id FOR NO KEY UPDATE
+    ), blocked AS (
+      UPDATE trials t SET state = 'blocked', outcome = NULL, message = ${message}, not_before = NULL
+      FROM waiting WHERE t.id = waiting.id RETURNING 1
+    )
+    SELECT count(*)::int AS blocked FROM blocked`);
+  return row?.blocked ?? 0;
 }
 
 /** What the database gives for a sweep. */
@@ -65,6 +171,13 @@ export interface SweepRow {
   readonly name: string;
   readonly specJson: string;
   readonly createdAt: Date;
+  readonly pausedAt: Date | null;
+  readonly pausedModels: readonly string[] | null;
+  readonly cancelledAt: Date | null;
+  readonly priority: number;
+  readonly weight: number;
+  readonly priorityGiven: number | null;
+  readonly weightGiven: number | null;
   /** The newest that says what its plan expected; none where it was not asked for. */
   readonly submissions?: readonly { readonly estimateJson: string | null; readonly createdAt: Date }[];
 }
@@ -86,6 +199,13 @@ export function toRecord(row: SweepRow): SweepRecord {
       submission === undefined || submission.estimateJson === null
         ? null
         : { json: decodeText(submission.estimateJson), sinceMs: submission.createdAt.getTime() },
+    paused:
+      row.pausedAt === null
+        ? null
+        : { sinceMs: row.pausedAt.getTime(), models: (row.pausedModels ?? []).map((alias) => decodeText(alias)) },
+    cancelledAtMs: row.cancelledAt?.getTime() ?? null,
+    priority: row.priorityGiven ?? row.priority,
+    weight: row.weightGiven ?? row.weight,
   };
 }
 
@@ -95,19 +215,23 @@ async function openSweep(database: Database, sweep: Parameters<StorePort["openSw
   const estimate = encodeNullable(sweep.estimateJson ?? null);
   const [row] = await database.query<SweepRow>(Prisma.sql`
     WITH opened AS (
-      INSERT INTO sweeps (name, spec_json, provenance_json, max_tries, max_empty_retries, fresh, budget_usd)
+      INSERT INTO sweeps (name, spec_json, provenance_json, max_tries, max_empty_retries, fresh, budget_usd,
+        priority, weight)
       VALUES (${encodeText(sweep.name)}, ${spec}, ${provenance}, ${sweep.maxTries}, ${sweep.maxEmptyRetries}, ${sweep.fresh},
-        ${sweep.budgetUsd ?? null}::numeric)
+        ${sweep.budgetUsd ?? null}::numeric, ${sweep.priority ?? 0}, ${sweep.weight ?? 1}::float8)
       ON CONFLICT (name) DO UPDATE SET
         spec_json = excluded.spec_json, provenance_json = excluded.provenance_json, max_tries = excluded.max_tries,
         max_empty_retries = excluded.max_empty_retries, fresh = excluded.fresh, budget_usd = excluded.budget_usd,
-        submitted_at = now()
-      RETURNING id, name, spec_json, created_at
+        priority = excluded.priority, weight = excluded.weight, submitted_at = now()
+      RETURNING *
     ), submission AS (
       INSERT INTO submissions (sweep_id, spec_json, provenance_json, estimate_json)
       SELECT id, ${spec}, ${provenance}, ${estimate} FROM opened
     )
-    SELECT id, name, spec_json AS "specJson", created_at AS "createdAt" FROM opened`);
+    SELECT id, name, spec_json AS "specJson", created_at AS "createdAt", paused_at AS "pausedAt",
+      paused_models AS "pausedModels", cancelled_at AS "cancelledAt", priority, weight, priority_given AS "priorityGiven",
+      weight_given AS "weightGiven"
+    FROM opened`);
   if (row === undefined)
     throw new StoreError("database-refused", `The sweep ${sweep.name} could not be opened: no row came back.`);
   return toRecord(row);

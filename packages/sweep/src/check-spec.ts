@@ -106,6 +106,8 @@ function normalise(
     prices: input.prices ?? {},
     ariadne: { hints: 1, shadow: true, ...input.ariadne },
     budgetUsd: input.budgetUsd ?? null,
+    priority: input.priority ?? 0,
+    weight: input.weight ?? 1,
     judge: input.judge === undefined ? null : { share: 1, consensusBelow: 0.6, repeats: 1, ...input.judge },
     retries: { tries: 4, empty: 1, ...input.retries },
     exclude,

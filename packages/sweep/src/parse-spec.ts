@@ -58,12 +58,15 @@ export function parseSpecValue(
 
 /** Writes a spec as JSON that `parseStoredSpec` and `parseSpec` read back to an equal spec. */
 export function specToJson(spec: SweepSpec): string {
-  const { models, seeds, budgetUsd, judge, exclude, ...others } = spec;
+  const { models, seeds, budgetUsd, priority, weight, judge, exclude, ...others } = spec;
   return JSON.stringify({
     ...others,
     models: models.map(writeModel),
     seeds: writeSeeds(seeds),
     ...(budgetUsd === null ? {} : { budgetUsd }),
+    // Only where they say something: a worker of the release before refuses a key that it does not know.
+    ...(priority === 0 ? {} : { priority }),
+    ...(weight === 1 ? {} : { weight }),
     ...(judge === null ? {} : { judge }),
     exclude: exclude.map(({ seed, ...rule }) => (seed === undefined ? rule : { ...rule, seed: writeSeeds(seed) })),
   });

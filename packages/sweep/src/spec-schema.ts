@@ -136,6 +136,13 @@ export const specSchema = z.strictObject({
     .exactOptional()
     .describe("US dollars for a million tokens by provider/model or name, over the shipped table"),
   budgetUsd: z.number().positive().max(1_000_000_000).exactOptional(),
+  priority: z.int().min(-10).max(10).exactOptional().describe("Sweeps of a higher priority run first; 0 unless told"),
+  weight: z
+    .number()
+    .min(0.01)
+    .max(100)
+    .exactOptional()
+    .describe("Share of a lane while several sweeps of one priority have work in it; 1 unless told"),
   retries: z
     .strictObject({ tries: z.int().min(1).max(100).exactOptional(), empty: z.int().min(0).max(100).exactOptional() })
     .exactOptional(),

@@ -120,6 +120,10 @@ export interface SweepSpec {
   readonly ariadne: AriadneSpec;
   /** US dollars, above 0; null: no cap. */
   readonly budgetUsd: number | null;
+  /** -10 … 10: sweeps of a higher one run first. */
+  readonly priority: number;
+  /** 0.01 … 100: the share of a lane beside other sweeps of the same priority. */
+  readonly weight: number;
   readonly judge: JudgeSpec | null;
   /** `tries` a trial in all; `empty` further tries after an empty reply. */
   readonly retries: { readonly tries: number; readonly empty: number };

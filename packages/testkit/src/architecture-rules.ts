@@ -22,6 +22,7 @@ export const layers: readonly (readonly string[])[] = [
   ["ariadne"],
   ["contract", "engine", "mock-providers", "reports", "servers"],
   ["judging"],
+  ["steering"],
   ["limiter", "providers", "queue", "store"],
   ["testkit"],
   ["runtime"],

@@ -51,6 +51,29 @@ function describeDelivery(guarantee: Guarantee): void {
     expect(recorder.ids()).toEqual(trials(20).map(({ trialId }) => `${trialId}/0`));
   });
 
+  guarantee("a higher priority comes first, then the smaller turn, then the order of enqueuing", async (on) => {
+    const recorder = createRecorder();
+    await on.queue.enqueue(on.lane, [
+      { ...trial("low"), priority: -3 },
+      { ...trial("late"), turn: 40 },
+      { ...trial("first"), turn: 5 },
+      { ...trial("second"), turn: 4.5 },
+      trial("plain"),
+      { ...trial("beyond"), turn: 1e9 },
+      { ...trial("high"), priority: 10, turn: 1e9 },
+    ]);
+    await on.consume(1, async (delivery) => {
+      recorder.note(delivery);
+      return delivery.trialId === "first" && recorder.seen.length === 3 ? { kind: "again", afterMs: 1 } : done;
+    });
+    await recorder.reach(8);
+    await on.depthBecomes(empty);
+    expect(recorder.ids().filter((id) => id !== "first/0")).toEqual(
+      ["high", "plain", "second", "late", "beyond", "low"].map((id) => `${id}/0`),
+    );
+    expect(recorder.ids()[2]).toBe("first/0");
+  });
+
   guarantee("no more than `concurrency` handlers run at once", async (on) => {
     let running = 0;
     let most = 0;

@@ -25,6 +25,7 @@ import {
   exitCodeOf,
   judgeExitCode,
   judgeFailureLines,
+  pausedLine,
   type WorkReport,
   workUntilDone,
 } from "../work-until-done.ts";
@@ -72,6 +73,11 @@ function rehearsalName(name: string): string {
 async function runSweep(console: Console, house: House, spec: SweepSpec, options: RunOptions): Promise<ExitCode> {
   const say = options.json ? console.err : console.out;
   say(`data: ${house.databaseName}; queue: ${house.queueName}`);
+  const before = await house.store.findSweep(spec.name);
+  if (before !== null && before.paused?.models.length === 0) {
+    say(`${pausedLine(before)}, then run again. Nothing was changed.`);
+    return exitCodes.failedTrials;
+  }
   await openResultsFolder(console, spec.name, options.output);
   const plan = await announcePlan(console, say, house, spec, options);
   const submitted = await submitSweep(house, spec, {
@@ -154,6 +160,11 @@ function reportFailures(say: (text: string) => void, spec: SweepSpec, work: Work
     );
   const unaffordable = budgetBlocked(work.progress);
   if (unaffordable > 0) say(`${unaffordable} trials wait for the budget. Raise budgetUsd in the spec, then run again.`);
+  const cancelled = countState(work.progress, "cancelled");
+  if (cancelled > 0)
+    say(
+      `${cancelled} trials were cancelled by an operator and stay so. Back: hallumaze retry ${quoted(spec.name)} --outcome cancelled, then run.`,
+    );
   const blocked = countState(work.progress, "blocked") - unaffordable;
   if (blocked > 0)
     say(

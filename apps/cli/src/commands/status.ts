@@ -5,6 +5,8 @@ import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@halluma
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
+import { describeControl, describeSteering } from "@hallumaze/operator";
+import type { LaneControl } from "@hallumaze/steering";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import { progressLine, progressTable } from "../progress-view.ts";
 import { exitCodeOf, openTrials } from "../work-until-done.ts";
@@ -52,6 +54,7 @@ async function showSweep(console: Console, house: House, sweepId: string, option
 
 function printStatus(console: Console, progress: SweepProgress, lanes: readonly LaneState[]): void {
   console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs, "begun before "));
+  for (const line of describeSteering(progress.sweep)) console.out(line);
   console.out(progressTable(progress, console.columns()));
   const outcomes = progress.models.flatMap((model) =>
     Object.entries(model.outcomes).map(([outcome, count]) => [model.alias, outcome, formatCount(count)]),
@@ -70,8 +73,9 @@ function printStatus(console: Console, progress: SweepProgress, lanes: readonly 
     const heads = ["lane", "waiting", "active", "delayed", "limits in force", "used"];
     console.out(`\n${drawTable(heads, shown.map(laneCells), console.columns())}`);
   }
-  for (const { lane, use } of lanes) {
-    if (!use?.parked) continue;
+  for (const { lane, use, control } of lanes) {
+    for (const line of control === null ? [] : describeControl(control)) console.out(line);
+    if (!use?.parked || (control?.parked ?? null) !== null) continue;
     const { reason, resumesAtMs } = use.parked;
     const until = resumesAtMs === null ? "until it is resumed" : `until ${new Date(resumesAtMs).toISOString()}`;
     console.out(`${lane} is parked ${until}: ${singleLine(reason)}`);
@@ -127,13 +131,21 @@ interface LaneState {
   readonly active: number;
   readonly delayed: number;
   readonly use: LaneUse | null;
+  /** An operator's word; null: none. */
+  readonly control: LaneControl | null;
 }
 
 async function readLanes(house: House, progress: SweepProgress): Promise<readonly LaneState[]> {
   const lanes = [...new Set(progress.models.map((model) => model.lane))];
   const uses = new Map((await house.limiter.use(lanes)).map((use) => [use.lane, use]));
+  const controls = new Map((await house.store.laneControls()).map((control) => [control.lane, control]));
   return Promise.all(
-    lanes.map(async (lane) => ({ lane, ...(await house.queue.depth(lane)), use: uses.get(lane) ?? null })),
+    lanes.map(async (lane) => ({
+      lane,
+      ...(await house.queue.depth(lane)),
+      use: uses.get(lane) ?? null,
+      control: controls.get(lane) ?? null,
+    })),
   );
 }
 

@@ -9,6 +9,18 @@ export interface Delivery {
 export interface Enqueue extends Delivery {
   /** Milliseconds to hold it back. */
   readonly delayMs: number;
+  /** -10 … 10: a higher one is delivered first; 0 unless told. */
+  readonly priority?: number;
+  /** Place within its priority: smaller ones first, about equal ones in the order enqueued. 0 unless told. */
+  readonly turn?: number;
+}
+
+/** Where a sweep's next trials stand in its lanes. */
+export interface LanePlaces {
+  readonly priority: number;
+  readonly weight: number;
+  /** The first free turn by lane; 0 in a lane that is not named. */
+  readonly turns: Readonly<Record<string, number>>;
 }
 
 /** What the worker tells the queue when a delivery was handled. */

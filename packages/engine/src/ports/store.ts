@@ -5,6 +5,7 @@ import type { Cell, CellPlan } from "@hallumaze/sweep";
 import type { ReplyHistory } from "../estimate-sweep.ts";
 import type { FailureOutcome, Outcome, TrialState } from "../outcomes.ts";
 import type { Usage } from "./provider.ts";
+import type { Enqueue, LanePlaces } from "./queue.ts";
 
 /** Where a sweep came from: enough to run it again. Never holds a key. */
 export interface Provenance {
@@ -23,6 +24,13 @@ export interface SweepRecord {
   readonly createdAtMs: number;
   /** What the plan of the last submission with anything to run expected, as JSON text; null where none was kept. */
   readonly estimate: { readonly json: string; readonly sinceMs: number } | null;
+  /** Since when an operator holds it back, and which aliases (empty: all); null: it goes on. */
+  readonly paused: { readonly sinceMs: number; readonly models: readonly string[] } | null;
+  /** When an operator cancelled it whole; null: not, or it was taken up again. */
+  readonly cancelledAtMs: number | null;
+  /** In force: a higher priority goes first; of one priority, each has its weight's share of a lane. */
+  readonly priority: number;
+  readonly weight: number;
 }
 
 /** What an insert of cells did. */
@@ -34,13 +42,9 @@ export interface InsertReport {
   readonly reused: number;
 }
 
-/** A trial that waits to be delivered. */
-export interface OpenTrial {
-  readonly trialId: string;
+/** A trial that waits to be delivered in its lane. */
+export interface OpenTrial extends Enqueue {
   readonly lane: string;
-  readonly generation: number;
-  /** Milliseconds until it may start; 0 where it may now. */
-  readonly delayMs: number;
 }
 
 /** One request that is about to be sent. */
@@ -218,14 +222,6 @@ export interface Unanswered {
   readonly keptTurns?: number;
 }
 
-/** Selects trials of one sweep. */
-export interface TrialSelector {
-  readonly states?: readonly TrialState[];
-  readonly outcomes?: readonly Outcome[];
-  readonly models?: readonly string[];
-  readonly sizes?: readonly number[];
-}
-
 /** Counts of one model in one sweep. */
 export interface ModelProgress {
   readonly alias: string;
@@ -312,6 +308,9 @@ export interface StorePort {
     /** Exact decimal US dollars; null: no cap. */
     readonly budgetUsd?: string | null;
     readonly estimateJson?: string | null;
+    /** Of the spec; 0 and 1 unless told. An operator's own stand over them. */
+    readonly priority?: number;
+    readonly weight?: number;
   }) => Promise<SweepRecord>;
   readonly findSweep: (name: string) => Promise<SweepRecord | null>;
   readonly listSweeps: () => Promise<readonly SweepRecord[]>;
@@ -333,7 +332,10 @@ export interface StorePort {
 
   /** Trials in state `planned`, in lane and ordinal order, at most `limit`, after the cursor. */
   readonly listPlanned: (sweepId: string, limit: number) => Promise<readonly OpenTrial[]>;
-  readonly markQueued: (trialIds: readonly string[]) => Promise<void>;
+  /** `turns`: the place of each in its lane; 0 unless told. */
+  readonly markQueued: (trialIds: readonly string[], turns?: readonly number[]) => Promise<void>;
+  /** Where a sweep's next trials stand: behind its own, and level with the other sweeps of its priority. */
+  readonly findPlaces: (sweepId: string) => Promise<LanePlaces>;
   /** Open trials of a lane (planned or queued), in ordinal order, streamed in pages. */
   readonly listOpen: (lane: string, pageSize: number) => AsyncIterable<readonly OpenTrial[]>;
   /** Lanes with trials that are not finished, with their count. */
@@ -376,8 +378,6 @@ export interface StorePort {
   /** Gives the claim back unspent (drain). */
   readonly release: (trialId: string, fence: number) => Promise<void>;
 
-  /** Puts the selected failed, cancelled or blocked trials back with a full new budget of tries; gives them. */
-  readonly requeue: (sweepId: string, selector: TrialSelector) => Promise<readonly OpenTrial[]>;
   /** What first replies to plans like these took, for estimates. */
   readonly replyHistory: ReplyHistory;
   /** Sums the requests that were recorded from `sinceMs` on. */

@@ -33,6 +33,11 @@ export type Submission = Prisma.SubmissionModel
  */
 export type Trial = Prisma.TrialModel
 /**
+ * Model LaneControl
+ * An operator's word on a lane, over every spec's.
+ */
+export type LaneControl = Prisma.LaneControlModel
+/**
  * Model Exchange
  * One request with its reply. Append-only.
  */

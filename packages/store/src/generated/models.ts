@@ -11,6 +11,7 @@
 export type * from './models/Sweep.ts'
 export type * from './models/Submission.ts'
 export type * from './models/Trial.ts'
+export type * from './models/LaneControl.ts'
 export type * from './models/Exchange.ts'
 export type * from './models/OpenRequest.ts'
 export type * from './models/Reading.ts'

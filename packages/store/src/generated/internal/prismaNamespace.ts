@@ -400,6 +400,7 @@ export const ModelName = {
   Sweep: 'Sweep',
   Submission: 'Submission',
   Trial: 'Trial',
+  LaneControl: 'LaneControl',
   Exchange: 'Exchange',
   OpenRequest: 'OpenRequest',
   Reading: 'Reading',
@@ -425,7 +426,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -648,6 +649,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TrialCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TrialCountAggregateOutputType> | number
+        }
+      }
+    }
+    LaneControl: {
+      payload: Prisma.$LaneControlPayload<ExtArgs>
+      fields: Prisma.LaneControlFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LaneControlFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LaneControlFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        findFirst: {
+          args: Prisma.LaneControlFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LaneControlFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        findMany: {
+          args: Prisma.LaneControlFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>[]
+        }
+        create: {
+          args: Prisma.LaneControlCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        createMany: {
+          args: Prisma.LaneControlCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LaneControlCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>[]
+        }
+        delete: {
+          args: Prisma.LaneControlDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        update: {
+          args: Prisma.LaneControlUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        deleteMany: {
+          args: Prisma.LaneControlDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LaneControlUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LaneControlUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>[]
+        }
+        upsert: {
+          args: Prisma.LaneControlUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LaneControlPayload>
+        }
+        aggregate: {
+          args: Prisma.LaneControlAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLaneControl>
+        }
+        groupBy: {
+          args: Prisma.LaneControlGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LaneControlGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LaneControlCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LaneControlCountAggregateOutputType> | number
         }
       }
     }
@@ -1443,7 +1518,14 @@ export const SweepScalarFieldEnum = {
   spentUsd: 'spentUsd',
   reservedUsd: 'reservedUsd',
   createdAt: 'createdAt',
-  submittedAt: 'submittedAt'
+  submittedAt: 'submittedAt',
+  pausedAt: 'pausedAt',
+  pausedModels: 'pausedModels',
+  cancelledAt: 'cancelledAt',
+  priority: 'priority',
+  weight: 'weight',
+  priorityGiven: 'priorityGiven',
+  weightGiven: 'weightGiven'
 } as const
 
 export type SweepScalarFieldEnum = (typeof SweepScalarFieldEnum)[keyof typeof SweepScalarFieldEnum]
@@ -1493,6 +1575,8 @@ export const TrialScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   notBefore: 'notBefore',
   queuedAt: 'queuedAt',
+  turn: 'turn',
+  cancelRequested: 'cancelRequested',
   keptTurns: 'keptTurns',
   settledSequence: 'settledSequence',
   acceptedExchangeId: 'acceptedExchangeId',
@@ -1502,6 +1586,17 @@ export const TrialScalarFieldEnum = {
 } as const
 
 export type TrialScalarFieldEnum = (typeof TrialScalarFieldEnum)[keyof typeof TrialScalarFieldEnum]
+
+
+export const LaneControlScalarFieldEnum = {
+  lane: 'lane',
+  limitsJson: 'limitsJson',
+  parkedAt: 'parkedAt',
+  parkedUntil: 'parkedUntil',
+  parkReason: 'parkReason'
+} as const
+
+export type LaneControlScalarFieldEnum = (typeof LaneControlScalarFieldEnum)[keyof typeof LaneControlScalarFieldEnum]
 
 
 export const ExchangeScalarFieldEnum = {
@@ -1824,6 +1919,20 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
+ * Reference to a field of type 'Float'
+ */
+export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
+    
+
+
+/**
+ * Reference to a field of type 'Float[]'
+ */
+export type ListFloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float[]'>
+    
+
+
+/**
  * Reference to a field of type 'BigInt'
  */
 export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
@@ -1862,20 +1971,6 @@ export type EnumTrialStateFieldRefInput<$PrismaModel> = FieldRefInputType<$Prism
  * Reference to a field of type 'TrialState[]'
  */
 export type ListEnumTrialStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'TrialState[]'>
-    
-
-
-/**
- * Reference to a field of type 'Float'
- */
-export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
-    
-
-
-/**
- * Reference to a field of type 'Float[]'
- */
-export type ListFloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float[]'>
     
 
 /**
@@ -2032,6 +2127,7 @@ export type GlobalOmitConfig = {
   sweep?: Prisma.SweepOmit
   submission?: Prisma.SubmissionOmit
   trial?: Prisma.TrialOmit
+  laneControl?: Prisma.LaneControlOmit
   exchange?: Prisma.ExchangeOmit
   openRequest?: Prisma.OpenRequestOmit
   reading?: Prisma.ReadingOmit

@@ -54,6 +54,7 @@ export const ModelName = {
   Sweep: 'Sweep',
   Submission: 'Submission',
   Trial: 'Trial',
+  LaneControl: 'LaneControl',
   Exchange: 'Exchange',
   OpenRequest: 'OpenRequest',
   Reading: 'Reading',
@@ -95,7 +96,14 @@ export const SweepScalarFieldEnum = {
   spentUsd: 'spentUsd',
   reservedUsd: 'reservedUsd',
   createdAt: 'createdAt',
-  submittedAt: 'submittedAt'
+  submittedAt: 'submittedAt',
+  pausedAt: 'pausedAt',
+  pausedModels: 'pausedModels',
+  cancelledAt: 'cancelledAt',
+  priority: 'priority',
+  weight: 'weight',
+  priorityGiven: 'priorityGiven',
+  weightGiven: 'weightGiven'
 } as const
 
 export type SweepScalarFieldEnum = (typeof SweepScalarFieldEnum)[keyof typeof SweepScalarFieldEnum]
@@ -145,6 +153,8 @@ export const TrialScalarFieldEnum = {
   leaseUntil: 'leaseUntil',
   notBefore: 'notBefore',
   queuedAt: 'queuedAt',
+  turn: 'turn',
+  cancelRequested: 'cancelRequested',
   keptTurns: 'keptTurns',
   settledSequence: 'settledSequence',
   acceptedExchangeId: 'acceptedExchangeId',
@@ -154,6 +164,17 @@ export const TrialScalarFieldEnum = {
 } as const
 
 export type TrialScalarFieldEnum = (typeof TrialScalarFieldEnum)[keyof typeof TrialScalarFieldEnum]
+
+
+export const LaneControlScalarFieldEnum = {
+  lane: 'lane',
+  limitsJson: 'limitsJson',
+  parkedAt: 'parkedAt',
+  parkedUntil: 'parkedUntil',
+  parkReason: 'parkReason'
+} as const
+
+export type LaneControlScalarFieldEnum = (typeof LaneControlScalarFieldEnum)[keyof typeof LaneControlScalarFieldEnum]
 
 
 export const ExchangeScalarFieldEnum = {

@@ -1097,14 +1097,6 @@ export type ExchangeUncheckedUpdateManyWithoutTrialNestedInput = {
   deleteMany?: Prisma.ExchangeScalarWhereInput | Prisma.ExchangeScalarWhereInput[]
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type ExchangeCreateWithoutTrialInput = {
   id: string
   sequence?: bigint | number

@@ -685,22 +685,6 @@ export type ScoreUncheckedUpdateManyWithoutTrialNestedInput = {
   deleteMany?: Prisma.ScoreScalarWhereInput | Prisma.ScoreScalarWhereInput[]
 }
 
-export type FloatFieldUpdateOperationsInput = {
-  set?: number
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
-export type NullableFloatFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type ScoreCreateWithoutTrialInput = {
   profile: string
   profileVersion: string

@@ -33,6 +33,10 @@ export type SweepAvgAggregateOutputType = {
   budgetUsd: runtime.Decimal | null
   spentUsd: runtime.Decimal | null
   reservedUsd: runtime.Decimal | null
+  priority: number | null
+  weight: number | null
+  priorityGiven: number | null
+  weightGiven: number | null
 }
 
 export type SweepSumAggregateOutputType = {
@@ -42,6 +46,10 @@ export type SweepSumAggregateOutputType = {
   budgetUsd: runtime.Decimal | null
   spentUsd: runtime.Decimal | null
   reservedUsd: runtime.Decimal | null
+  priority: number | null
+  weight: number | null
+  priorityGiven: number | null
+  weightGiven: number | null
 }
 
 export type SweepMinAggregateOutputType = {
@@ -58,6 +66,12 @@ export type SweepMinAggregateOutputType = {
   reservedUsd: runtime.Decimal | null
   createdAt: Date | null
   submittedAt: Date | null
+  pausedAt: Date | null
+  cancelledAt: Date | null
+  priority: number | null
+  weight: number | null
+  priorityGiven: number | null
+  weightGiven: number | null
 }
 
 export type SweepMaxAggregateOutputType = {
@@ -74,6 +88,12 @@ export type SweepMaxAggregateOutputType = {
   reservedUsd: runtime.Decimal | null
   createdAt: Date | null
   submittedAt: Date | null
+  pausedAt: Date | null
+  cancelledAt: Date | null
+  priority: number | null
+  weight: number | null
+  priorityGiven: number | null
+  weightGiven: number | null
 }
 
 export type SweepCountAggregateOutputType = {
@@ -90,6 +110,13 @@ export type SweepCountAggregateOutputType = {
   reservedUsd: number
   createdAt: number
   submittedAt: number
+  pausedAt: number
+  pausedModels: number
+  cancelledAt: number
+  priority: number
+  weight: number
+  priorityGiven: number
+  weightGiven: number
   _all: number
 }
 
@@ -101,6 +128,10 @@ export type SweepAvgAggregateInputType = {
   budgetUsd?: true
   spentUsd?: true
   reservedUsd?: true
+  priority?: true
+  weight?: true
+  priorityGiven?: true
+  weightGiven?: true
 }
 
 export type SweepSumAggregateInputType = {
@@ -110,6 +141,10 @@ export type SweepSumAggregateInputType = {
   budgetUsd?: true
   spentUsd?: true
   reservedUsd?: true
+  priority?: true
+  weight?: true
+  priorityGiven?: true
+  weightGiven?: true
 }
 
 export type SweepMinAggregateInputType = {
@@ -126,6 +161,12 @@ export type SweepMinAggregateInputType = {
   reservedUsd?: true
   createdAt?: true
   submittedAt?: true
+  pausedAt?: true
+  cancelledAt?: true
+  priority?: true
+  weight?: true
+  priorityGiven?: true
+  weightGiven?: true
 }
 
 export type SweepMaxAggregateInputType = {
@@ -142,6 +183,12 @@ export type SweepMaxAggregateInputType = {
   reservedUsd?: true
   createdAt?: true
   submittedAt?: true
+  pausedAt?: true
+  cancelledAt?: true
+  priority?: true
+  weight?: true
+  priorityGiven?: true
+  weightGiven?: true
 }
 
 export type SweepCountAggregateInputType = {
@@ -158,6 +205,13 @@ export type SweepCountAggregateInputType = {
   reservedUsd?: true
   createdAt?: true
   submittedAt?: true
+  pausedAt?: true
+  pausedModels?: true
+  cancelledAt?: true
+  priority?: true
+  weight?: true
+  priorityGiven?: true
+  weightGiven?: true
   _all?: true
 }
 
@@ -261,6 +315,13 @@ export type SweepGroupByOutputType = {
   reservedUsd: runtime.Decimal
   createdAt: Date
   submittedAt: Date
+  pausedAt: Date | null
+  pausedModels: string[]
+  cancelledAt: Date | null
+  priority: number
+  weight: number
+  priorityGiven: number | null
+  weightGiven: number | null
   _count: SweepCountAggregateOutputType | null
   _avg: SweepAvgAggregateOutputType | null
   _sum: SweepSumAggregateOutputType | null
@@ -300,6 +361,13 @@ export type SweepWhereInput = {
   reservedUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
+  pausedAt?: Prisma.DateTimeNullableFilter<"Sweep"> | Date | string | null
+  pausedModels?: Prisma.StringNullableListFilter<"Sweep">
+  cancelledAt?: Prisma.DateTimeNullableFilter<"Sweep"> | Date | string | null
+  priority?: Prisma.IntFilter<"Sweep"> | number
+  weight?: Prisma.FloatFilter<"Sweep"> | number
+  priorityGiven?: Prisma.IntNullableFilter<"Sweep"> | number | null
+  weightGiven?: Prisma.FloatNullableFilter<"Sweep"> | number | null
   submissions?: Prisma.SubmissionListRelationFilter
   trials?: Prisma.TrialListRelationFilter
   openRequests?: Prisma.OpenRequestListRelationFilter
@@ -319,6 +387,13 @@ export type SweepOrderByWithRelationInput = {
   reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  pausedModels?: Prisma.SortOrder
+  cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrderInput | Prisma.SortOrder
+  weightGiven?: Prisma.SortOrderInput | Prisma.SortOrder
   submissions?: Prisma.SubmissionOrderByRelationAggregateInput
   trials?: Prisma.TrialOrderByRelationAggregateInput
   openRequests?: Prisma.OpenRequestOrderByRelationAggregateInput
@@ -341,6 +416,13 @@ export type SweepWhereUniqueInput = Prisma.AtLeast<{
   reservedUsd?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
+  pausedAt?: Prisma.DateTimeNullableFilter<"Sweep"> | Date | string | null
+  pausedModels?: Prisma.StringNullableListFilter<"Sweep">
+  cancelledAt?: Prisma.DateTimeNullableFilter<"Sweep"> | Date | string | null
+  priority?: Prisma.IntFilter<"Sweep"> | number
+  weight?: Prisma.FloatFilter<"Sweep"> | number
+  priorityGiven?: Prisma.IntNullableFilter<"Sweep"> | number | null
+  weightGiven?: Prisma.FloatNullableFilter<"Sweep"> | number | null
   submissions?: Prisma.SubmissionListRelationFilter
   trials?: Prisma.TrialListRelationFilter
   openRequests?: Prisma.OpenRequestListRelationFilter
@@ -360,6 +442,13 @@ export type SweepOrderByWithAggregationInput = {
   reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  pausedModels?: Prisma.SortOrder
+  cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrderInput | Prisma.SortOrder
+  weightGiven?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SweepCountOrderByAggregateInput
   _avg?: Prisma.SweepAvgOrderByAggregateInput
   _max?: Prisma.SweepMaxOrderByAggregateInput
@@ -384,6 +473,13 @@ export type SweepScalarWhereWithAggregatesInput = {
   reservedUsd?: Prisma.DecimalWithAggregatesFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
   submittedAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
+  pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Sweep"> | Date | string | null
+  pausedModels?: Prisma.StringNullableListFilter<"Sweep">
+  cancelledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Sweep"> | Date | string | null
+  priority?: Prisma.IntWithAggregatesFilter<"Sweep"> | number
+  weight?: Prisma.FloatWithAggregatesFilter<"Sweep"> | number
+  priorityGiven?: Prisma.IntNullableWithAggregatesFilter<"Sweep"> | number | null
+  weightGiven?: Prisma.FloatNullableWithAggregatesFilter<"Sweep"> | number | null
 }
 
 export type SweepCreateInput = {
@@ -400,6 +496,13 @@ export type SweepCreateInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
@@ -419,6 +522,13 @@ export type SweepUncheckedCreateInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
@@ -438,6 +548,13 @@ export type SweepUpdateInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
@@ -457,6 +574,13 @@ export type SweepUncheckedUpdateInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
@@ -476,6 +600,13 @@ export type SweepCreateManyInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
 }
 
 export type SweepUpdateManyMutationInput = {
@@ -492,6 +623,13 @@ export type SweepUpdateManyMutationInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
 }
 
 export type SweepUncheckedUpdateManyInput = {
@@ -508,6 +646,21 @@ export type SweepUncheckedUpdateManyInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+}
+
+export type StringNullableListFilter<$PrismaModel = never> = {
+  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
 }
 
 export type SweepCountOrderByAggregateInput = {
@@ -524,6 +677,13 @@ export type SweepCountOrderByAggregateInput = {
   reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  pausedModels?: Prisma.SortOrder
+  cancelledAt?: Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrder
+  weightGiven?: Prisma.SortOrder
 }
 
 export type SweepAvgOrderByAggregateInput = {
@@ -533,6 +693,10 @@ export type SweepAvgOrderByAggregateInput = {
   budgetUsd?: Prisma.SortOrder
   spentUsd?: Prisma.SortOrder
   reservedUsd?: Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrder
+  weightGiven?: Prisma.SortOrder
 }
 
 export type SweepMaxOrderByAggregateInput = {
@@ -549,6 +713,12 @@ export type SweepMaxOrderByAggregateInput = {
   reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  cancelledAt?: Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrder
+  weightGiven?: Prisma.SortOrder
 }
 
 export type SweepMinOrderByAggregateInput = {
@@ -565,6 +735,12 @@ export type SweepMinOrderByAggregateInput = {
   reservedUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   submittedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  cancelledAt?: Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrder
+  weightGiven?: Prisma.SortOrder
 }
 
 export type SweepSumOrderByAggregateInput = {
@@ -574,11 +750,19 @@ export type SweepSumOrderByAggregateInput = {
   budgetUsd?: Prisma.SortOrder
   spentUsd?: Prisma.SortOrder
   reservedUsd?: Prisma.SortOrder
+  priority?: Prisma.SortOrder
+  weight?: Prisma.SortOrder
+  priorityGiven?: Prisma.SortOrder
+  weightGiven?: Prisma.SortOrder
 }
 
 export type SweepScalarRelationFilter = {
   is?: Prisma.SweepWhereInput
   isNot?: Prisma.SweepWhereInput
+}
+
+export type SweepCreatepausedModelsInput = {
+  set: string[]
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -615,6 +799,39 @@ export type DecimalFieldUpdateOperationsInput = {
 
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
+export type SweepUpdatepausedModelsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type FloatFieldUpdateOperationsInput = {
+  set?: number
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type NullableFloatFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type SweepCreateNestedOneWithoutSubmissionsInput = {
@@ -673,6 +890,13 @@ export type SweepCreateWithoutSubmissionsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
 }
@@ -691,6 +915,13 @@ export type SweepUncheckedCreateWithoutSubmissionsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
 }
@@ -725,6 +956,13 @@ export type SweepUpdateWithoutSubmissionsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
 }
@@ -743,6 +981,13 @@ export type SweepUncheckedUpdateWithoutSubmissionsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
 }
@@ -761,6 +1006,13 @@ export type SweepCreateWithoutTrialsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestCreateNestedManyWithoutSweepInput
 }
@@ -779,6 +1031,13 @@ export type SweepUncheckedCreateWithoutTrialsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
   openRequests?: Prisma.OpenRequestUncheckedCreateNestedManyWithoutSweepInput
 }
@@ -813,6 +1072,13 @@ export type SweepUpdateWithoutTrialsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUpdateManyWithoutSweepNestedInput
 }
@@ -831,6 +1097,13 @@ export type SweepUncheckedUpdateWithoutTrialsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
   openRequests?: Prisma.OpenRequestUncheckedUpdateManyWithoutSweepNestedInput
 }
@@ -849,6 +1122,13 @@ export type SweepCreateWithoutOpenRequestsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialCreateNestedManyWithoutSweepInput
 }
@@ -867,6 +1147,13 @@ export type SweepUncheckedCreateWithoutOpenRequestsInput = {
   reservedUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   submittedAt?: Date | string
+  pausedAt?: Date | string | null
+  pausedModels?: Prisma.SweepCreatepausedModelsInput | string[]
+  cancelledAt?: Date | string | null
+  priority?: number
+  weight?: number
+  priorityGiven?: number | null
+  weightGiven?: number | null
   submissions?: Prisma.SubmissionUncheckedCreateNestedManyWithoutSweepInput
   trials?: Prisma.TrialUncheckedCreateNestedManyWithoutSweepInput
 }
@@ -901,6 +1188,13 @@ export type SweepUpdateWithoutOpenRequestsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUpdateManyWithoutSweepNestedInput
 }
@@ -919,6 +1213,13 @@ export type SweepUncheckedUpdateWithoutOpenRequestsInput = {
   reservedUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   submittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedModels?: Prisma.SweepUpdatepausedModelsInput | string[]
+  cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  priority?: Prisma.IntFieldUpdateOperationsInput | number
+  weight?: Prisma.FloatFieldUpdateOperationsInput | number
+  priorityGiven?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  weightGiven?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
   submissions?: Prisma.SubmissionUncheckedUpdateManyWithoutSweepNestedInput
   trials?: Prisma.TrialUncheckedUpdateManyWithoutSweepNestedInput
 }
@@ -986,6 +1287,13 @@ export type SweepSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
+  pausedAt?: boolean
+  pausedModels?: boolean
+  cancelledAt?: boolean
+  priority?: boolean
+  weight?: boolean
+  priorityGiven?: boolean
+  weightGiven?: boolean
   submissions?: boolean | Prisma.Sweep$submissionsArgs<ExtArgs>
   trials?: boolean | Prisma.Sweep$trialsArgs<ExtArgs>
   openRequests?: boolean | Prisma.Sweep$openRequestsArgs<ExtArgs>
@@ -1006,6 +1314,13 @@ export type SweepSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
+  pausedAt?: boolean
+  pausedModels?: boolean
+  cancelledAt?: boolean
+  priority?: boolean
+  weight?: boolean
+  priorityGiven?: boolean
+  weightGiven?: boolean
 }, ExtArgs["result"]["sweep"]>
 
 export type SweepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1022,6 +1337,13 @@ export type SweepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
+  pausedAt?: boolean
+  pausedModels?: boolean
+  cancelledAt?: boolean
+  priority?: boolean
+  weight?: boolean
+  priorityGiven?: boolean
+  weightGiven?: boolean
 }, ExtArgs["result"]["sweep"]>
 
 export type SweepSelectScalar = {
@@ -1038,9 +1360,16 @@ export type SweepSelectScalar = {
   reservedUsd?: boolean
   createdAt?: boolean
   submittedAt?: boolean
+  pausedAt?: boolean
+  pausedModels?: boolean
+  cancelledAt?: boolean
+  priority?: boolean
+  weight?: boolean
+  priorityGiven?: boolean
+  weightGiven?: boolean
 }
 
-export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "specJson" | "provenanceJson" | "maxTries" | "maxEmptyRetries" | "fresh" | "gridRevision" | "budgetUsd" | "spentUsd" | "reservedUsd" | "createdAt" | "submittedAt", ExtArgs["result"]["sweep"]>
+export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "specJson" | "provenanceJson" | "maxTries" | "maxEmptyRetries" | "fresh" | "gridRevision" | "budgetUsd" | "spentUsd" | "reservedUsd" | "createdAt" | "submittedAt" | "pausedAt" | "pausedModels" | "cancelledAt" | "priority" | "weight" | "priorityGiven" | "weightGiven", ExtArgs["result"]["sweep"]>
 export type SweepInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   submissions?: boolean | Prisma.Sweep$submissionsArgs<ExtArgs>
   trials?: boolean | Prisma.Sweep$trialsArgs<ExtArgs>
@@ -1086,6 +1415,28 @@ export type $SweepPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     reservedUsd: runtime.Decimal
     createdAt: Date
     submittedAt: Date
+    /**
+     * Since when an operator holds it back; null: it goes on.
+     */
+    pausedAt: Date | null
+    /**
+     * Aliases that are held back; empty: all of them.
+     */
+    pausedModels: string[]
+    /**
+     * When an operator cancelled it whole: its judges stop too; null where not, or where it was taken up again.
+     */
+    cancelledAt: Date | null
+    /**
+     * The spec's; a higher one goes first, and of one priority each gets its weight's share of a lane.
+     */
+    priority: number
+    weight: number
+    /**
+     * An operator's word, over the spec's; null: the spec's holds.
+     */
+    priorityGiven: number | null
+    weightGiven: number | null
   }, ExtArgs["result"]["sweep"]>
   composites: {}
 }
@@ -1525,6 +1876,13 @@ export interface SweepFieldRefs {
   readonly reservedUsd: Prisma.FieldRef<"Sweep", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"Sweep", 'DateTime'>
   readonly submittedAt: Prisma.FieldRef<"Sweep", 'DateTime'>
+  readonly pausedAt: Prisma.FieldRef<"Sweep", 'DateTime'>
+  readonly pausedModels: Prisma.FieldRef<"Sweep", 'String[]'>
+  readonly cancelledAt: Prisma.FieldRef<"Sweep", 'DateTime'>
+  readonly priority: Prisma.FieldRef<"Sweep", 'Int'>
+  readonly weight: Prisma.FieldRef<"Sweep", 'Float'>
+  readonly priorityGiven: Prisma.FieldRef<"Sweep", 'Int'>
+  readonly weightGiven: Prisma.FieldRef<"Sweep", 'Float'>
 }
     
 

@@ -38,6 +38,7 @@ export type TrialAvgAggregateOutputType = {
   losses: number | null
   generation: number | null
   fence: number | null
+  turn: number | null
   keptTurns: number | null
   settledSequence: number | null
 }
@@ -54,6 +55,7 @@ export type TrialSumAggregateOutputType = {
   losses: number | null
   generation: number | null
   fence: number | null
+  turn: number | null
   keptTurns: number | null
   settledSequence: bigint | null
 }
@@ -89,6 +91,8 @@ export type TrialMinAggregateOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  turn: number | null
+  cancelRequested: boolean | null
   keptTurns: number | null
   settledSequence: bigint | null
   acceptedExchangeId: string | null
@@ -128,6 +132,8 @@ export type TrialMaxAggregateOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  turn: number | null
+  cancelRequested: boolean | null
   keptTurns: number | null
   settledSequence: bigint | null
   acceptedExchangeId: string | null
@@ -168,6 +174,8 @@ export type TrialCountAggregateOutputType = {
   leaseUntil: number
   notBefore: number
   queuedAt: number
+  turn: number
+  cancelRequested: number
   keptTurns: number
   settledSequence: number
   acceptedExchangeId: number
@@ -190,6 +198,7 @@ export type TrialAvgAggregateInputType = {
   losses?: true
   generation?: true
   fence?: true
+  turn?: true
   keptTurns?: true
   settledSequence?: true
 }
@@ -206,6 +215,7 @@ export type TrialSumAggregateInputType = {
   losses?: true
   generation?: true
   fence?: true
+  turn?: true
   keptTurns?: true
   settledSequence?: true
 }
@@ -241,6 +251,8 @@ export type TrialMinAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  turn?: true
+  cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
@@ -280,6 +292,8 @@ export type TrialMaxAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  turn?: true
+  cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
@@ -320,6 +334,8 @@ export type TrialCountAggregateInputType = {
   leaseUntil?: true
   notBefore?: true
   queuedAt?: true
+  turn?: true
+  cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
   acceptedExchangeId?: true
@@ -447,6 +463,8 @@ export type TrialGroupByOutputType = {
   leaseUntil: Date | null
   notBefore: Date | null
   queuedAt: Date | null
+  turn: number | null
+  cancelRequested: boolean
   keptTurns: number
   settledSequence: bigint
   acceptedExchangeId: string | null
@@ -510,6 +528,8 @@ export type TrialWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -555,6 +575,8 @@ export type TrialOrderByWithRelationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -604,6 +626,8 @@ export type TrialWhereUniqueInput = Prisma.AtLeast<{
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -649,6 +673,8 @@ export type TrialOrderByWithAggregationInput = {
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -697,6 +723,8 @@ export type TrialScalarWhereWithAggregatesInput = {
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
+  turn?: Prisma.FloatNullableWithAggregatesFilter<"Trial"> | number | null
+  cancelRequested?: Prisma.BoolWithAggregatesFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntWithAggregatesFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntWithAggregatesFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableWithAggregatesFilter<"Trial"> | string | null
@@ -736,6 +764,8 @@ export type TrialCreateInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -781,6 +811,8 @@ export type TrialUncheckedCreateInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -824,6 +856,8 @@ export type TrialUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -869,6 +903,8 @@ export type TrialUncheckedUpdateInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -913,6 +949,8 @@ export type TrialCreateManyInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -952,6 +990,8 @@ export type TrialUpdateManyMutationInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -992,6 +1032,8 @@ export type TrialUncheckedUpdateManyInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1047,6 +1089,8 @@ export type TrialCountOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  turn?: Prisma.SortOrder
+  cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
@@ -1067,6 +1111,7 @@ export type TrialAvgOrderByAggregateInput = {
   losses?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
+  turn?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
 }
@@ -1102,6 +1147,8 @@ export type TrialMaxOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  turn?: Prisma.SortOrder
+  cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
@@ -1141,6 +1188,8 @@ export type TrialMinOrderByAggregateInput = {
   leaseUntil?: Prisma.SortOrder
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
+  turn?: Prisma.SortOrder
+  cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
   acceptedExchangeId?: Prisma.SortOrder
@@ -1161,6 +1210,7 @@ export type TrialSumOrderByAggregateInput = {
   losses?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   fence?: Prisma.SortOrder
+  turn?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
 }
@@ -1219,10 +1269,6 @@ export type TrialUncheckedUpdateManyWithoutSweepNestedInput = {
 
 export type EnumTrialStateFieldUpdateOperationsInput = {
   set?: $Enums.TrialState
-}
-
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
 }
 
 export type TrialCreateNestedOneWithoutExchangesInput = {
@@ -1314,6 +1360,8 @@ export type TrialCreateWithoutSweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1357,6 +1405,8 @@ export type TrialUncheckedCreateWithoutSweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1430,6 +1480,8 @@ export type TrialScalarWhereInput = {
   leaseUntil?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
+  turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
   acceptedExchangeId?: Prisma.UuidNullableFilter<"Trial"> | string | null
@@ -1469,6 +1521,8 @@ export type TrialCreateWithoutExchangesInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1513,6 +1567,8 @@ export type TrialUncheckedCreateWithoutExchangesInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1571,6 +1627,8 @@ export type TrialUpdateWithoutExchangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1615,6 +1673,8 @@ export type TrialUncheckedUpdateWithoutExchangesInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1657,6 +1717,8 @@ export type TrialCreateWithoutReadingsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1701,6 +1763,8 @@ export type TrialUncheckedCreateWithoutReadingsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1759,6 +1823,8 @@ export type TrialUpdateWithoutReadingsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1803,6 +1869,8 @@ export type TrialUncheckedUpdateWithoutReadingsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1845,6 +1913,8 @@ export type TrialCreateWithoutScoresInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1889,6 +1959,8 @@ export type TrialUncheckedCreateWithoutScoresInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -1947,6 +2019,8 @@ export type TrialUpdateWithoutScoresInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1991,6 +2065,8 @@ export type TrialUncheckedUpdateWithoutScoresInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2033,6 +2109,8 @@ export type TrialCreateWithoutResultsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -2077,6 +2155,8 @@ export type TrialUncheckedCreateWithoutResultsInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -2135,6 +2215,8 @@ export type TrialUpdateWithoutResultsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2179,6 +2261,8 @@ export type TrialUncheckedUpdateWithoutResultsInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2221,6 +2305,8 @@ export type TrialCreateManySweepInput = {
   leaseUntil?: Date | string | null
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
+  turn?: number | null
+  cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
   acceptedExchangeId?: string | null
@@ -2260,6 +2346,8 @@ export type TrialUpdateWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2303,6 +2391,8 @@ export type TrialUncheckedUpdateWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2346,6 +2436,8 @@ export type TrialUncheckedUpdateManyWithoutSweepInput = {
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   acceptedExchangeId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2444,6 +2536,8 @@ export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  turn?: boolean
+  cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
@@ -2490,6 +2584,8 @@ export type TrialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  turn?: boolean
+  cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
@@ -2531,6 +2627,8 @@ export type TrialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  turn?: boolean
+  cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
@@ -2572,6 +2670,8 @@ export type TrialSelectScalar = {
   leaseUntil?: boolean
   notBefore?: boolean
   queuedAt?: boolean
+  turn?: boolean
+  cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
   acceptedExchangeId?: boolean
@@ -2580,7 +2680,7 @@ export type TrialSelectScalar = {
   finishedAt?: boolean
 }
 
-export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "keptTurns" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
+export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "turn" | "cancelRequested" | "keptTurns" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
 export type TrialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
   exchanges?: boolean | Prisma.Trial$exchangesArgs<ExtArgs>
@@ -2655,6 +2755,14 @@ export type $TrialPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * When it was last given to the queue.
      */
     queuedAt: Date | null
+    /**
+     * Its place among the trials of its lane, over all sweeps of one priority; null before it was given to the queue.
+     */
+    turn: number | null
+    /**
+     * An operator cancelled it while it ran: what its call under way brings is kept, and nothing further is asked.
+     */
+    cancelRequested: boolean
     /**
      * Replies of turns below this number stand: a further try asks for the later ones only.
      */
@@ -3132,6 +3240,8 @@ export interface TrialFieldRefs {
   readonly leaseUntil: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly notBefore: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly queuedAt: Prisma.FieldRef<"Trial", 'DateTime'>
+  readonly turn: Prisma.FieldRef<"Trial", 'Float'>
+  readonly cancelRequested: Prisma.FieldRef<"Trial", 'Boolean'>
   readonly keptTurns: Prisma.FieldRef<"Trial", 'Int'>
   readonly settledSequence: Prisma.FieldRef<"Trial", 'BigInt'>
   readonly acceptedExchangeId: Prisma.FieldRef<"Trial", 'String'>

@@ -1,0 +1,157 @@
+import { checkKnown } from "@hallumaze/console";
+import type { LaneDepth, LaneLimits, LaneUse, SweepRecord } from "@hallumaze/engine";
+import { limiterLaneOf } from "@hallumaze/judging";
+import { singleLine } from "@hallumaze/reports";
+import { findDefaultLimits, type House } from "@hallumaze/runtime";
+import { type LaneControl, limitsUnder } from "@hallumaze/steering";
+import { judgesOf, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+
+/** How a lane stands. */
+export interface LaneReport {
+  readonly lane: string;
+  /** Models of the sweeps that use it. */
+  readonly models: readonly string[];
+  /** What specs and operators set. */
+  readonly limits: LaneLimits;
+  readonly depth: LaneDepth;
+  /** Null: nobody has used the limiter for it. */
+  readonly use: LaneUse | null;
+  /** An operator's word; null: none. */
+  readonly control: LaneControl | null;
+}
+
+interface KnownLane {
+  readonly lane: string;
+  readonly models: readonly string[];
+  readonly limits: LaneLimits;
+}
+
+/** The lanes of a sweep, or without one all that have work, an operator's word, or are asked for. */
+export async function listLanes(
+  house: House,
+  sweep: SweepRecord | null,
+  asked: readonly string[] = [],
+): Promise<readonly LaneReport[]> {
+  const known = knownLanes(sweep === null ? await house.store.listSweeps() : [sweep]);
+  const controls = (await house.store.laneControls()).filter(isSaid);
+  const open =
+    sweep === null ? [...(await house.store.listOpenLanes(null)), ...(await house.store.listOpenJudgeLanes(null))] : [];
+  const wanted = new Set([...open.map(({ lane }) => lane), ...controls.map(({ lane }) => lane), ...asked]);
+  const lanes = known.filter(({ lane }) => (sweep === null ? wanted.has(lane) : true));
+  const uses = new Map(
+    (await house.limiter.use(lanes.map(({ lane }) => limiterLaneOf(lane)))).map((use) => [use.lane, use]),
+  );
+  const reports = await Promise.all(
+    lanes.map(async ({ lane, models, limits }): Promise<LaneReport> => {
+      const control = controls.find((one) => one.lane === lane) ?? null;
+      const use = uses.get(limiterLaneOf(lane)) ?? null;
+      const isUsed = use !== null && (use.granted > 0 || use.parked !== null || Object.keys(use.limits).length > 0);
+      return {
+        lane,
+        models,
+        limits: limitsUnder(limits, control?.limits ?? {}),
+        depth: await house.queue.depth(lane),
+        use: isUsed ? use : null,
+        control,
+      };
+    }),
+  );
+  // A sweep's rehearsal lanes are there only where it is a rehearsal.
+  return reports.filter(({ lane, depth, use, control }) => {
+    const isIdle = depth.waiting + depth.active + depth.delayed === 0 && use === null && control === null;
+    return !(isIdle && lane.startsWith("rehearsal."));
+  });
+}
+
+/** The lanes that a word names: a lane itself, or those of a model by alias, `provider/model` or its own name. */
+export async function namedLanes(house: House, word: string): Promise<readonly string[]> {
+  const known = knownLanes(await house.store.listSweeps());
+  const exact = known.filter(({ lane }) => lane === word);
+  if (exact.length > 0) return exact.map(({ lane }) => lane);
+  const ofModel = known.filter(({ lane, models }) => !lane.startsWith("rehearsal.") && models.includes(word));
+  if (ofModel.length > 0) return ofModel.map(({ lane }) => lane);
+  checkKnown("lane", word, [...known.map(({ lane }) => lane), ...known.flatMap(({ models }) => models)]);
+  return [];
+}
+
+function isSaid({ limits, parked }: LaneControl): boolean {
+  return parked !== null || Object.keys(limits).length > 0;
+}
+
+/** Every lane of these sweeps' specs, a later sweep's limits over an earlier one's, as workers have it. */
+function knownLanes(sweeps: readonly SweepRecord[]): readonly KnownLane[] {
+  const lanes = new Map<string, { lane: string; models: Set<string>; limits: LaneLimits }>();
+  const add = (lane: string, models: readonly string[], limits: LaneLimits | null): void => {
+    const before = lanes.get(lane);
+    lanes.set(lane, {
+      lane,
+      models: new Set([...(before?.models ?? []), ...models]),
+      limits: limits ?? before?.limits ?? {},
+    });
+  };
+  for (const { specJson } of sweeps) {
+    const spec = parseStoredSpec(specJson);
+    for (const { lane, limits } of lanesOf(spec)) {
+      const models = namesIn(spec, lane);
+      const merged = { ...defaultsOf(spec, lane), ...limits };
+      add(lane, models, merged);
+      add(rehearsalLane(lane), models, merged);
+    }
+    for (const judge of judgesOf(spec)) add(judge.lane, [`${judge.provider}/${judge.model}`], null);
+  }
+  return [...lanes.values()].map(({ lane, models, limits }) => ({ lane, models: [...models], limits }));
+}
+
+function defaultsOf(spec: SweepSpec, lane: string): LaneLimits {
+  const model = spec.models.find((one) => one.lane === lane);
+  return (model === undefined ? null : findDefaultLimits(model))?.limits ?? {};
+}
+
+function namesIn(spec: SweepSpec, lane: string): readonly string[] {
+  return spec.models
+    .filter((model) => model.lane === lane)
+    .flatMap(({ alias, provider, model }) => [alias, `${provider}/${model}`, model]);
+}
+
+/** Limits in one line: `rpm 50, concurrency 4`. */
+export function describeLimits(limits: LaneLimits): string {
+  return Object.entries(limits)
+    .map(([name, value]) => `${name} ${Math.round(value as number)}`)
+    .join(", ");
+}
+
+/** An operator's word on a lane, in lines for people. */
+export function describeControl({ lane, limits, parked }: LaneControl): readonly string[] {
+  const lines: string[] = [];
+  const said = Object.entries(limits).map(([name, value]) => `${name} ${value === null ? "none" : value}`);
+  if (said.length > 0) {
+    lines.push(
+      `${lane}: ${said.join(", ")} by an operator, over every spec; hallumaze lanes limit ${lane} --reset ends it`,
+    );
+  }
+  if (parked !== null) {
+    const until = parked.untilMs === null ? "until it is resumed" : `until ${new Date(parked.untilMs).toISOString()}`;
+    lines.push(
+      `${lane} is parked ${until}: ${singleLine(parked.reason)}`,
+      `  go on with: hallumaze lanes resume ${lane}`,
+    );
+  }
+  return lines;
+}
+
+/** How an operator's word holds a sweep, in lines for people; none where nobody has said anything. */
+export function describeSteering(sweep: SweepRecord): readonly string[] {
+  const { name, paused, cancelledAtMs, priority, weight } = sweep;
+  const lines: string[] = [];
+  if (paused !== null) {
+    const what = paused.models.length === 0 ? "" : ` (${paused.models.join(", ")})`;
+    lines.push(`paused${what} since ${new Date(paused.sinceMs).toISOString()}; go on with: hallumaze resume ${name}`);
+  }
+  if (cancelledAtMs !== null) {
+    lines.push(
+      `cancelled ${new Date(cancelledAtMs).toISOString()}; back with: hallumaze retry ${name} --outcome cancelled`,
+    );
+  }
+  if (priority !== 0 || weight !== 1) lines.push(`priority ${priority}, weight ${weight}`);
+  return lines;
+}

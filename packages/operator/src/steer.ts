@@ -1,0 +1,201 @@
+import {
+  type AddCommand,
+  checkKnown,
+  exitCodes,
+  findSweep,
+  integerBetween,
+  list,
+  UsageError,
+} from "@hallumaze/console";
+import { enqueueTrials, type StorePort, type SweepRecord } from "@hallumaze/engine";
+import { limiterLaneOf } from "@hallumaze/judging";
+import { type House, openHouse } from "@hallumaze/runtime";
+import { cancelSweep, prioritizeSweep, resumeSweep } from "@hallumaze/steering";
+import { isJudgeLane, judgesOf, parseStoredSpec } from "@hallumaze/sweep";
+import { InvalidArgumentError } from "commander";
+
+import { addSelectors, checkModels, readSelector, sayNothing, type SelectorOptions } from "./selector-options.ts";
+
+/** `pause SWEEP`: nothing new starts, anywhere; calls under way end and are kept. */
+export const addPauseCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("pause")
+    .description("let nothing new of a sweep start, on any machine; calls under way end and are kept")
+    .argument("<sweep>", "name of the sweep")
+    .option("--model <names>", "only these models; without it the whole sweep, its judges too", list)
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze pause overnight\n  $ hallumaze resume overnight\n");
+  register(command, async (name: string, options: { readonly model?: readonly string[]; readonly json?: boolean }) => {
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const sweep = await findSweep(house.store, name);
+    const models = await namedAliases(house.store, sweep, options.model);
+    await house.store.pauseSweep(sweep.sweepId, models);
+    const { paused } = await findSweep(house.store, name);
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, paused }));
+    else {
+      const what = paused?.models.length ? ` (${paused.models.join(", ")})` : "";
+      console.out(`${sweep.name}${what}: paused. Calls under way end and are kept; hallumaze resume lets it go on.`);
+    }
+    return exitCodes.ok;
+  });
+};
+
+interface ResumeOptions {
+  readonly model?: readonly string[];
+  readonly lanes?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `resume SWEEP`: ends a pause, lets lanes go on that a vendor parked, and puts back what they blocked. */
+export const addResumeCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("resume")
+    .description("let a paused sweep go on, and its lanes that a vendor stopped, and put back what they blocked")
+    .argument("<sweep>", "name of the sweep")
+    .option("--model <names>", "end the pause of these models only", list)
+    .option("--lanes <lanes>", "only these lanes that a vendor stopped", list)
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze resume overnight && hallumaze run examples/overnight.yaml\n");
+  register(command, async (name: string, options: ResumeOptions) => {
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const sweep = await findSweep(house.store, name);
+    let trials = options.lanes === undefined ? await endPause(house, sweep, options.model) : 0;
+    const report = options.model === undefined ? await resumeLanes(house, sweep, options.lanes) : noLanes;
+    trials += report.trials;
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: report.lanes, requeued: trials }));
+    else console.out(`${sweep.name}: ${report.lanes.length} lanes go on, ${trials} trials put back`);
+    for (const { lane, parked } of report.held) {
+      console.err(`${lane} stays parked (${parked?.reason}); go on with: hallumaze lanes resume ${lane}`);
+    }
+    return exitCodes.ok;
+  });
+};
+
+async function endPause(house: House, sweep: SweepRecord, names: readonly string[] | undefined): Promise<number> {
+  const resumed = await namedAliases(house.store, sweep, names);
+  if (sweep.paused === null) return 0;
+  const all = resumed.length === 0 ? [] : (await house.store.progress(sweep.sweepId)).models.map(({ alias }) => alias);
+  const paused = sweep.paused.models.length === 0 ? all : sweep.paused.models;
+  const held = resumed.length === 0 ? [] : paused.filter((alias) => !resumed.includes(alias));
+  return resumeSweep(house, sweep.sweepId, { resumed, held });
+}
+
+const noLanes = { lanes: [], trials: 0, held: [] } as const;
+
+async function resumeLanes(house: House, sweep: SweepRecord, only: readonly string[] | undefined) {
+  const { models } = await house.store.progress(sweep.sweepId);
+  const judged = judgesOf(parseStoredSpec(sweep.specJson)).map(({ lane }) => lane);
+  const lanes = [...new Set([...models.map(({ lane }) => lane), ...judged])];
+  for (const lane of only ?? []) checkKnown("lane", lane, lanes);
+  const controls = (await house.store.laneControls()).filter(({ parked }) => parked !== null);
+  const isHeld = (lane: string): boolean =>
+    controls.some((one) => one.lane === limiterLaneOf(lane) || one.lane === lane);
+  const resumed: string[] = [];
+  let trials = 0;
+  for (const lane of lanes.filter((one) => only?.includes(one) ?? true)) {
+    if (isHeld(lane)) continue;
+    if (await house.limiter.resume(limiterLaneOf(lane))) resumed.push(lane);
+    const back = isJudgeLane(lane) ? await house.store.unblockJudges({ lane }) : await house.store.unblockLane(lane);
+    await enqueueTrials(house.queue, back);
+    trials += back.length;
+  }
+  const affordable = await house.store.unblockBudget(sweep.sweepId);
+  await enqueueTrials(house.queue, affordable);
+  const held = controls.filter((one) => lanes.some((lane) => one.lane === limiterLaneOf(lane) || one.lane === lane));
+  return { lanes: resumed, trials: trials + affordable.length, held };
+}
+
+/** The aliases that these words name; an unknown one is a usage error. None for no words. */
+async function namedAliases(
+  store: Pick<StorePort, "progress">,
+  sweep: SweepRecord,
+  names: readonly string[] | undefined,
+): Promise<readonly string[]> {
+  await checkModels(store, sweep.sweepId, names);
+  if (names === undefined) return [];
+  const aliases = (await store.progress(sweep.sweepId)).models.map(({ alias }) => alias);
+  return aliases.filter((alias) => names.includes(alias) || names.includes(alias.slice(alias.indexOf("/") + 1)));
+}
+
+/** `cancel SWEEP`: open trials end as cancelled. */
+export const addCancelCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("cancel")
+    .description("cancel what is open of a sweep; calls under way end and are kept")
+    .argument("<sweep>", "name of the sweep");
+  addSelectors(command, { since: false })
+    .option("--now", "do not wait for calls under way: their replies are archived, with their cost, when they come")
+    .option("--json", "print the report as JSON")
+    .addHelpText(
+      "after",
+      `
+Without selectors the judges stop too. What is cancelled comes back by retry --outcome cancelled only, never by run.
+
+Example:
+  $ hallumaze cancel overnight --model gpt-4o --size 11
+`,
+    );
+  register(
+    command,
+    async (name: string, options: SelectorOptions & { readonly now?: boolean; readonly json?: boolean }) => {
+      const selector = readSelector(options);
+      await using house = await openHouse(console.environment(), console.logger(), console.variables);
+      const sweep = await findSweep(house.store, name);
+      await checkModels(house.store, sweep.sweepId, selector.models);
+      const report = await cancelSweep(house.store, sweep.sweepId, selector, { now: options.now === true });
+      const { cancelled, ending, judgements } = report;
+      if (cancelled + ending + judgements === 0) sayNothing(console, sweep.name, "open trial");
+      if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
+      else {
+        const also = judgements > 0 ? `, ${judgements} judgements` : "";
+        console.out(`${sweep.name}: ${cancelled} trials cancelled${also}; ${ending} end with their calls under way`);
+      }
+      return exitCodes.ok;
+    },
+  );
+};
+
+interface PrioritizeOptions {
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly reset?: boolean;
+  readonly json?: boolean;
+}
+
+/** `prioritize SWEEP`: another priority or weight, while it runs. */
+export const addPrioritizeCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("prioritize")
+    .description("change a sweep's priority or weight while it runs; over its spec, until --reset")
+    .argument("<sweep>", "name of the sweep")
+    .option("--priority <n>", "-10 to 10: sweeps of a higher one go first in every lane", integerBetween(-10, 10))
+    .option("--weight <w>", "0.01 to 100: its share of a lane beside sweeps of the same priority", readWeight)
+    .option("--reset", "what the spec says holds again")
+    .option("--json", "print the report as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze prioritize overnight --priority 5\n");
+  register(command, async (name: string, options: PrioritizeOptions) => {
+    const { priority, weight, reset = false } = options;
+    if (priority === undefined && weight === undefined && !reset) {
+      throw new UsageError("say what to change: --priority, --weight, or --reset.");
+    }
+    await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    const sweep = await findSweep(house.store, name);
+    const placed = await prioritizeSweep(house, sweep.sweepId, {
+      ...(reset && { priority: null, weight: null }),
+      ...(priority !== undefined && { priority }),
+      ...(weight !== undefined && { weight }),
+    });
+    const now = await findSweep(house.store, name);
+    if (options.json) {
+      console.out(JSON.stringify({ sweep: now.name, priority: now.priority, weight: now.weight, placed }));
+    } else
+      console.out(`${now.name}: priority ${now.priority}, weight ${now.weight}; ${placed} waiting trials placed anew`);
+    return exitCodes.ok;
+  });
+};
+
+function readWeight(word: string): number {
+  const weight = Number(word);
+  if (/^\d+(?:\.\d+)?$/.test(word) && weight >= 0.01 && weight <= 100) return weight;
+  throw new InvalidArgumentError("expected a number from 0.01 to 100.");
+}
