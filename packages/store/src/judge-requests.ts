@@ -17,7 +17,7 @@ import type { SteeringPort } from "@hallumaze/steering";
 import { maxLosses } from "./claims.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
-import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./judged-sources.ts";
+import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./stream-trials.ts";
 import { insertJudgements, judgementRows, readJudgements } from "./judgements.ts";
 import { createMoneyMethods, settleMoney } from "./money.ts";
 import { isLaneParked, isWholePaused, priorityOf } from "./open-trials.ts";

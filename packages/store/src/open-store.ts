@@ -1,4 +1,5 @@
 import type { StorePort } from "@hallumaze/engine";
+import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
 import type { SteeringPort } from "@hallumaze/steering";
 
@@ -8,14 +9,14 @@ import { createEndMethods } from "./endings.ts";
 import { describeDatabase, StoreError } from "./errors.ts";
 import { createExchangeMethods } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
+import { createImportMethods } from "./imports.ts";
 import { createJudgeRequestMethods } from "./judge-requests.ts";
-import { createSourceMethods } from "./judged-sources.ts";
 import { createJudgementMethods, createJudgeResultMethods } from "./judgements.ts";
 import { checkSchema, migrateDatabase } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
 import { createProgressMethods } from "./progress.ts";
-import { createStreamMethods } from "./stream-trials.ts";
+import { createSourceMethods, createStreamMethods } from "./stream-trials.ts";
 import { createSweepMethods } from "./sweeps.ts";
 
 /** How to open the ledger. */
@@ -30,8 +31,8 @@ export interface OpenStoreOptions {
   readonly migrate?: boolean;
 }
 
-/** The ledger: the ports of the engine, the judges and the operators, and the database's identity. */
-export interface Ledger extends StorePort, JudgeStorePort, SteeringPort {
+/** The ledger: the ports of the engine, the judges, the operators and the imports, and the database's identity. */
+export interface Ledger extends StorePort, JudgeStorePort, SteeringPort, ImportStorePort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
 }
@@ -68,6 +69,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createJudgeRequestMethods(database),
     ...createJudgementMethods(database),
     ...createSourceMethods(database),
+    ...createImportMethods(database),
     ...createProgressMethods(database),
     ...createStreamMethods(database),
     ping: (timeoutMs) =>

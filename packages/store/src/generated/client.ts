@@ -111,3 +111,13 @@ export type GoldLabel = Prisma.GoldLabelModel
  * One run of a judge on a gold set, with the gate's decision.
  */
 export type Calibration = Prisma.CalibrationModel
+/**
+ * Model Import
+ * One imported file of others' results; its rows are its own.
+ */
+export type Import = Prisma.ImportModel
+/**
+ * Model ImportedTrial
+ * One row of an imported file. Null is not told, never 0.
+ */
+export type ImportedTrial = Prisma.ImportedTrialModel

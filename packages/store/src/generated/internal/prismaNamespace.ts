@@ -410,7 +410,9 @@ export const ModelName = {
   Judgement: 'Judgement',
   JudgeRequest: 'JudgeRequest',
   GoldLabel: 'GoldLabel',
-  Calibration: 'Calibration'
+  Calibration: 'Calibration',
+  Import: 'Import',
+  ImportedTrial: 'ImportedTrial'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -426,7 +428,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1466,6 +1468,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Import: {
+      payload: Prisma.$ImportPayload<ExtArgs>
+      fields: Prisma.ImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findMany: {
+          args: Prisma.ImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        create: {
+          args: Prisma.ImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        createMany: {
+          args: Prisma.ImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        update: {
+          args: Prisma.ImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImport>
+        }
+        groupBy: {
+          args: Prisma.ImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportedTrial: {
+      payload: Prisma.$ImportedTrialPayload<ExtArgs>
+      fields: Prisma.ImportedTrialFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportedTrialFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportedTrialFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportedTrialFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportedTrialFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        findMany: {
+          args: Prisma.ImportedTrialFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>[]
+        }
+        create: {
+          args: Prisma.ImportedTrialCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        createMany: {
+          args: Prisma.ImportedTrialCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportedTrialCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportedTrialDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        update: {
+          args: Prisma.ImportedTrialUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportedTrialDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportedTrialUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportedTrialUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportedTrialUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportedTrialPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportedTrialAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportedTrial>
+        }
+        groupBy: {
+          args: Prisma.ImportedTrialGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportedTrialGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportedTrialCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportedTrialCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1809,6 +1959,49 @@ export const CalibrationScalarFieldEnum = {
 export type CalibrationScalarFieldEnum = (typeof CalibrationScalarFieldEnum)[keyof typeof CalibrationScalarFieldEnum]
 
 
+export const ImportScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  format: 'format',
+  fileName: 'fileName',
+  sha256: 'sha256',
+  contentKey: 'contentKey',
+  byteCount: 'byteCount',
+  rowCount: 'rowCount',
+  skippedJson: 'skippedJson',
+  warningsJson: 'warningsJson',
+  createdAt: 'createdAt'
+} as const
+
+export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
+
+
+export const ImportedTrialScalarFieldEnum = {
+  importId: 'importId',
+  position: 'position',
+  provider: 'provider',
+  model: 'model',
+  size: 'size',
+  seed: 'seed',
+  group: 'group',
+  mirage: 'mirage',
+  language: 'language',
+  confidence: 'confidence',
+  participant: 'participant',
+  n: 'n',
+  outcome: 'outcome',
+  latencyMs: 'latencyMs',
+  scoresJson: 'scoresJson',
+  deviationsJson: 'deviationsJson',
+  logText: 'logText',
+  readingJson: 'readingJson',
+  readerVersion: 'readerVersion',
+  recordJson: 'recordJson'
+} as const
+
+export type ImportedTrialScalarFieldEnum = (typeof ImportedTrialScalarFieldEnum)[keyof typeof ImportedTrialScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -2138,6 +2331,8 @@ export type GlobalOmitConfig = {
   judgeRequest?: Prisma.JudgeRequestOmit
   goldLabel?: Prisma.GoldLabelOmit
   calibration?: Prisma.CalibrationOmit
+  import?: Prisma.ImportOmit
+  importedTrial?: Prisma.ImportedTrialOmit
 }
 
 /* Types for Logging */

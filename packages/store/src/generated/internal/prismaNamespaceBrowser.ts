@@ -64,7 +64,9 @@ export const ModelName = {
   Judgement: 'Judgement',
   JudgeRequest: 'JudgeRequest',
   GoldLabel: 'GoldLabel',
-  Calibration: 'Calibration'
+  Calibration: 'Calibration',
+  Import: 'Import',
+  ImportedTrial: 'ImportedTrial'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -385,6 +387,49 @@ export const CalibrationScalarFieldEnum = {
 } as const
 
 export type CalibrationScalarFieldEnum = (typeof CalibrationScalarFieldEnum)[keyof typeof CalibrationScalarFieldEnum]
+
+
+export const ImportScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  format: 'format',
+  fileName: 'fileName',
+  sha256: 'sha256',
+  contentKey: 'contentKey',
+  byteCount: 'byteCount',
+  rowCount: 'rowCount',
+  skippedJson: 'skippedJson',
+  warningsJson: 'warningsJson',
+  createdAt: 'createdAt'
+} as const
+
+export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
+
+
+export const ImportedTrialScalarFieldEnum = {
+  importId: 'importId',
+  position: 'position',
+  provider: 'provider',
+  model: 'model',
+  size: 'size',
+  seed: 'seed',
+  group: 'group',
+  mirage: 'mirage',
+  language: 'language',
+  confidence: 'confidence',
+  participant: 'participant',
+  n: 'n',
+  outcome: 'outcome',
+  latencyMs: 'latencyMs',
+  scoresJson: 'scoresJson',
+  deviationsJson: 'deviationsJson',
+  logText: 'logText',
+  readingJson: 'readingJson',
+  readerVersion: 'readerVersion',
+  recordJson: 'recordJson'
+} as const
+
+export type ImportedTrialScalarFieldEnum = (typeof ImportedTrialScalarFieldEnum)[keyof typeof ImportedTrialScalarFieldEnum]
 
 
 export const SortOrder = {

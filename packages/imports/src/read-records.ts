@@ -1,0 +1,175 @@
+import { CsvError, parse } from "csv-parse/sync";
+import { type ParseError, printParseErrorCode, visit } from "jsonc-parser";
+
+/** Something wrong in a file, with its place. */
+export interface ImportProblem {
+  /** 1-based line of the file; null for the file as a whole. */
+  readonly line: number | null;
+  /** 1-based record; null for the file as a whole. */
+  readonly record: number | null;
+  /** The column or key; null for the whole record. */
+  readonly field: string | null;
+  readonly message: string;
+}
+
+/** One record of a file before it is checked. */
+export interface RawRecord {
+  /** 1-based. */
+  readonly position: number;
+  /** The 1-based line where it begins; worked out only when asked. */
+  readonly line: () => number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A file taken apart, or why it cannot be. */
+export type RecordReading =
+  | {
+      readonly kind: "records";
+      readonly format: "json" | "csv";
+      readonly records: readonly RawRecord[];
+      /** Records that are no records; the others may still be good. */
+      readonly problems: readonly ImportProblem[];
+    }
+  | { readonly kind: "unreadable"; readonly problems: readonly ImportProblem[] };
+
+/** Keys under which a list of records is found when the file is an object. */
+const listKeys = ["trials", "results", "data", "records"];
+
+/** Takes a JSON or CSV text apart into records; what begins with `[` or `{` is JSON. Linear in the text. */
+export function readRecords(text: string): RecordReading {
+  const content = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  if (content.trim() === "") return whole("the file is empty");
+  return /^\s*[[{]/.test(content) ? readJson(content) : readCsv(content);
+}
+
+function readJson(text: string): RecordReading {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "unreadable", problems: [jsonProblem(text)] };
+  }
+  const lines = lazily(() => objectLines(text));
+  const { list, path } = findList(value);
+  if (list.length === 0) return whole("the list is empty");
+  const problems: ImportProblem[] = [];
+  const records = list.flatMap((item, index): RawRecord[] => {
+    const position = index + 1;
+    const line = (): number => lines().get([...path, index].join("/")) ?? lines().get(path.join("/")) ?? 1;
+    if (isFields(item)) return [{ position, line, fields: item }];
+    problems.push({ line: null, record: position, field: null, message: "is no object" });
+    return [];
+  });
+  return { kind: "records", format: "json", records, problems };
+}
+
+/** The list of records: the file itself, a list under a usual key, or a single object. */
+function findList(value: unknown): { readonly list: readonly unknown[]; readonly path: readonly string[] } {
+  if (Array.isArray(value)) return { list: value, path: [] };
+  if (isFields(value) && !isFields(value["maze"])) {
+    for (const key of listKeys) {
+      const inner = value[key];
+      if (Array.isArray(inner)) return { list: inner, path: [key] };
+    }
+  }
+  return { list: [value], path: [] };
+}
+
+function jsonProblem(text: string): ImportProblem {
+  let found: { readonly line: number; readonly message: string } | null = null;
+  visit(
+    text,
+    {
+      onError: (error: ParseError["error"], _offset, _length, startLine) => {
+        found ??= { line: startLine + 1, message: printParseErrorCode(error) };
+      },
+    },
+    { disallowComments: true },
+  );
+  const { line, message } = (found as { readonly line: number; readonly message: string } | null) ?? {
+    line: null,
+    message: "unreadable",
+  };
+  return { line, record: null, field: null, message: `is no JSON (${message}); NaN and Infinity are none: write null` };
+}
+
+/** The line of every object, by its path. */
+function objectLines(text: string): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  visit(text, {
+    onObjectBegin: (_offset, _length, startLine, _character, pathOf) => {
+      const path = pathOf();
+      // Records do not nest deeper; what stands inside them needs no line of its own.
+      if (path.length <= 2) lines.set(path.join("/"), startLine + 1);
+    },
+  });
+  return lines;
+}
+
+interface CsvRow {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+function readCsv(text: string): RecordReading {
+  let rows: readonly CsvRow[];
+  try {
+    rows = parse(text, {
+      delimiter: delimiterOf(text),
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }) as unknown as CsvRow[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error["lines"] === "number" ? error["lines"] : null;
+    return { kind: "unreadable", problems: [{ line, record: null, field: null, message: error.message }] };
+  }
+  const [head, ...body] = rows;
+  if (head === undefined || body.length === 0) return whole("the file has a header only, and no row");
+  const columns = head.record.map((column) => column.trim());
+  const twice = columns.find((column, index) => column === "" || columns.indexOf(column) !== index);
+  if (twice !== undefined) {
+    const message = twice === "" ? "a column has no name" : `the column ${twice} stands twice`;
+    return { kind: "unreadable", problems: [{ line: 1, record: null, field: null, message }] };
+  }
+  const problems: ImportProblem[] = [];
+  const records = body.flatMap(({ record, info }, index): RawRecord[] => {
+    const line = info.lines - lineBreaksIn(record);
+    if (record.length !== columns.length) {
+      const message = `has ${record.length} cells, the header ${columns.length}`;
+      problems.push({ line, record: index + 1, field: null, message });
+      return [];
+    }
+    const fields = Object.fromEntries(columns.map((column, at) => [column, record[at] ?? ""]));
+    return [{ position: index + 1, line: () => line, fields }];
+  });
+  return { kind: "records", format: "csv", records, problems };
+}
+
+function lineBreaksIn(record: readonly string[]): number {
+  return record.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+}
+
+/** A comma, unless the header has semicolons or tabs and no comma. */
+function delimiterOf(text: string): string {
+  const [head = ""] = text.split(/\r?\n/, 1);
+  if (head.includes(",")) return ",";
+  return head.includes(";") ? ";" : head.includes("\t") ? "\t" : ",";
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function whole(message: string): RecordReading {
+  return { kind: "unreadable", problems: [{ line: null, record: null, field: null, message }] };
+}
+
+function lazily<T extends object>(make: () => T): () => T {
+  let made: T | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
