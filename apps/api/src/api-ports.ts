@@ -2,6 +2,8 @@ import type { QueuePort, StorePort } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 import type { JudgeStorePort } from "@hallumaze/judging";
 
+import type { WatchPorts } from "./watch-routes.ts";
+
 /** The part of the ledger that the API works on. */
 export type ApiStore = Pick<
   JudgeStorePort,
@@ -25,6 +27,8 @@ export interface ApiPorts {
   readonly now: Clock;
   /** Waits; rejects when the signal fires. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Beside database and queue, what has to work, and the metrics; without them there is no `/metrics`. */
+  readonly watch?: Pick<WatchPorts, "checks" | "metrics">;
   /** Is told of what became a 500 or a 503. */
   readonly onError: (error: unknown) => void;
 }

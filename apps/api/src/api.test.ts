@@ -152,6 +152,7 @@ describe("what fails", () => {
     expect(await expectBody(await call("GET", "/readyz"), 503, readyView)).toEqual({
       status: "not-ready",
       checks: { database: "failed", queue: "failed" },
+      reasons: { database: "no answer", queue: "no answer" },
     });
   });
 });

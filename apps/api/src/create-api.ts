@@ -1,14 +1,15 @@
-import { problemMediaType, readyView, type ReadyView, healthView } from "@hallumaze/contract";
+import { problemMediaType, type ReadyCheck } from "@hallumaze/contract";
 import type { Consensus, ServiceJudge } from "@hallumaze/judging";
-import { createRoute, OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 
 import type { ApiPorts } from "./api-ports.ts";
-import { boundedQueue, boundedStore, within } from "./bounded-calls.ts";
+import { boundedQueue, boundedStore } from "./bounded-calls.ts";
 import { type ApiEnv, guardAccess, limitRate } from "./guard-access.ts";
 import { errorResponse, ProblemError, problemResponse } from "./problems.ts";
 import { addBenchmark } from "./serve-benchmark.ts";
+import { addWatch } from "./watch-routes.ts";
 
 /** How the API behaves. Times in milliseconds. */
 export interface ApiSettings {
@@ -64,7 +65,7 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
     if (c.req.header("transfer-encoding") !== undefined) return problemResponse("length-required");
     return c.req.header("content-length") === undefined ? next() : limitBody(c, next);
   });
-  addHealth(app, ports, pingMs);
+  addWatch(app, { checks: pings(ports, pingMs), metrics: null, ...ports.watch, onError: ports.onError }, pingMs + 500);
   addBenchmark(
     app,
     {
@@ -93,36 +94,16 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
   return { fetch: (request, bindings) => app.fetch(request, bindings), stop: () => stop.abort() };
 }
 
-const healthRoute = createRoute({
-  method: "get",
-  path: "/healthz",
-  summary: "The process runs",
-  responses: { 200: { description: "Alive", content: { "application/json": { schema: healthView } } } },
-});
-
-const readyResponse = { description: "Each part", content: { "application/json": { schema: readyView } } };
-const readyRoute = createRoute({
-  method: "get",
-  path: "/readyz",
-  summary: "Database and queue are there",
-  responses: { 200: readyResponse, 503: readyResponse },
-});
-
-function addHealth(app: OpenAPIHono<ApiEnv>, { store, queue, onError }: ApiPorts, pingMs: number): void {
-  const check = async (ping: Promise<void>): Promise<"ok" | "failed"> => {
+/** What every role needs, where nobody says more. */
+function pings({ store, queue, onError }: ApiPorts, pingMs: number): Readonly<Record<string, ReadyCheck>> {
+  const answers = async (ping: Promise<void>): Promise<string | null> => {
     try {
-      await within(pingMs + 500, ping);
-      return "ok";
+      await ping;
+      return null;
     } catch (error) {
       onError(error);
-      return "failed";
+      return "no answer";
     }
   };
-  app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
-  app.openapi(readyRoute, async (c) => {
-    const [database, delivery] = await Promise.all([check(store.ping(pingMs)), check(queue.ping(pingMs))]);
-    const isReady = database === "ok" && delivery === "ok";
-    const report: ReadyView = { status: isReady ? "ready" : "not-ready", checks: { database, queue: delivery } };
-    return c.json(report, isReady ? 200 : 503);
-  });
+  return { database: () => answers(store.ping(pingMs)), queue: () => answers(queue.ping(pingMs)) };
 }

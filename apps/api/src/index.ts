@@ -1,3 +1,5 @@
 export type { ApiPorts, ApiStore } from "./api-ports.ts";
 export { type Api, type ApiSettings, createApi } from "./create-api.ts";
+export { createWatchApi } from "./create-watch-api.ts";
 export { listen, type Listening } from "./listen.ts";
+export type { WatchPorts } from "./watch-routes.ts";

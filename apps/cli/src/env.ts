@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import { type Environment, parseEnvironment } from "@hallumaze/runtime";
+import { type Environment, parseEnvironment, readProvenance } from "@hallumaze/runtime";
 
 /** The process's variables: the one place that reads them. */
 export const variables: Readonly<Record<string, string | undefined>> = process.env;
@@ -11,6 +11,12 @@ export const programVersion: string = readVersion();
 
 /** The folder of the running program, for its git commit. */
 export const programFolder: string = fileURLToPath(new URL("..", import.meta.url));
+
+/** What runs, for those who watch it: the version, and the git commit where there is one. */
+export async function readBuild(): Promise<{ readonly version: string; readonly commit: string | null }> {
+  const { gitCommit } = await readProvenance(programFolder, programVersion);
+  return { version: programVersion, commit: gitCommit };
+}
 
 let parsed: Environment | null = null;
 

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
 import { createDatabase, findFreePort } from "@hallumaze/testkit";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { runHeld } from "../test/held-console.ts";
 import { openStage } from "../test/program-stage.ts";
@@ -32,7 +32,11 @@ describe("serve", () => {
       const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
       return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
     };
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: "ready" }),
+      20_000,
+    );
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('hallumaze_in_flight{kind="judge"} 0');
     const scenario = { prompt: "Why does a queue help?", expected_l3: "Explains backpressure, fairness, admission." };
     expect(await post("/api/benchmark/scenarios", scenario, "Bearer another")).toMatchObject({ status: 401 });
     const kept = await post("/api/benchmark/scenarios", scenario);

@@ -5,7 +5,7 @@ import { enqueuePlanned, type SweepProgress, type SweepRecord } from "@hallumaze
 import { HalluMazeError } from "@hallumaze/foundation";
 import { type JudgeProgress, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount, quoted, singleLine } from "@hallumaze/reports";
-import { type House, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
+import { type House, startJudgeWorker, startSolveWorker, type Watch } from "@hallumaze/runtime";
 
 import { openProgressView, type ProgressView } from "./progress-view.ts";
 
@@ -38,11 +38,15 @@ export async function workUntilDone(
     readonly quiet: boolean;
     readonly rehearsal: boolean;
     readonly judging?: SweepJudging | null;
+    /** Counts and traces what is worked here; nothing is unless told. */
+    readonly watch?: Pick<Watch, "metrics" | "tracing">;
   },
 ): Promise<WorkReport> {
   const startedMs = console.now();
   const view = openProgressView(console, options.quiet);
+  const watched = options.watch ?? {};
   const worker = startSolveWorker({
+    ...watched,
     store: house.store,
     queue: house.queue,
     provider: house.provider,
@@ -56,6 +60,7 @@ export async function workUntilDone(
   const judges =
     judging !== null
       ? startJudgeWorker({
+          ...watched,
           store: house.store,
           queue: house.queue,
           provider: house.judgeProvider,

@@ -22,5 +22,5 @@ export {
   type VerdictView,
   verdictView,
 } from "./benchmark.ts";
-export { healthView, type ReadyView, readyView } from "./health.ts";
+export { healthView, type ReadyCheck, type ReadyView, readyView } from "./health.ts";
 export { type Problem, problem, type ProblemCode, problemCode, problemMediaType } from "./problem.ts";

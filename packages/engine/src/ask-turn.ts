@@ -5,7 +5,7 @@ import type { LimiterPort } from "./ports/limiter.ts";
 import type { ChatRequest, ChatResult } from "./ports/provider.ts";
 import type { Claim, ExchangeRecord, UnansweredEnd } from "./ports/store.ts";
 import { insist } from "./insist.ts";
-import type { ModelSettings, TrialPorts } from "./trial-ports.ts";
+import type { CallFacts, ModelSettings, TrialPorts } from "./trial-ports.ts";
 
 /** One request of a trial's conversation. */
 export interface TurnRequest {
@@ -98,7 +98,7 @@ export async function askTurn(
   const exchange = exchangeOf(ports, claim, { turn, request, inputTokens }, result, { settings, limiterMs, bound });
   const kept = await insist(ports, holderOf(ports, claim), () => ports.store.recordExchange(exchange), signal);
   if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
-  if (result.kind === "reply") ports.observe.replied(claim, result.usage);
+  ports.observe.called(claim, callFactsOf(result, exchange.costUsd));
   return kept === "late" ? { kind: "late" } : { kind: "recorded", result };
 }
 
@@ -240,6 +240,13 @@ async function settle(
   } catch (error) {
     ports.observe.archiveTrouble(claim, error);
   }
+}
+
+/** What is told of a call to those who count. */
+export function callFactsOf(result: ChatResult, costUsd: string | null): CallFacts {
+  const outcome = result.kind === "failure" ? result.outcome : null;
+  const isCostUnknown = costUsd === null && (outcome === null || mayBeBilled(outcome));
+  return { outcome, usage: result.usage, costUsd, isCostUnknown, httpMs: result.httpMs };
 }
 
 /** Whether the provider may have worked, and may charge, before a failure: it had begun to answer, or nobody knows. */

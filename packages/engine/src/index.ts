@@ -1,5 +1,5 @@
 export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
-export { callProvider, mayBeBilled, operatorReason } from "./ask-turn.ts";
+export { callFactsOf, callProvider, mayBeBilled, operatorReason } from "./ask-turn.ts";
 export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";
@@ -71,7 +71,7 @@ export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export { runTrial, toDeliveryResult } from "./run-trial.ts";
-export type { ModelSettings, StartPermit, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
+export type { CallFacts, ModelSettings, StartPermit, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
 export { scoreReply } from "./score-reply.ts";
 export {
   enqueuePlanned,

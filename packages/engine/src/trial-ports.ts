@@ -1,6 +1,7 @@
 import type { Clock } from "@hallumaze/foundation";
 
 import type { RetryPolicy } from "./failure-policy.ts";
+import type { FailureOutcome } from "./outcomes.ts";
 import type { LimiterPort } from "./ports/limiter.ts";
 import type { ProviderPort, Usage } from "./ports/provider.ts";
 import type { Claim, StorePort, TrialEnd } from "./ports/store.ts";
@@ -63,12 +64,24 @@ export interface TrialObserver {
   readonly reserved: (claim: Claim, reservationId: string) => void;
   readonly released: (claim: Claim) => void;
   readonly ended: (claim: Claim, end: TrialEnd, fate: "ended" | "lost") => void;
-  /** A reply came; its usage sharpens the next reservation. */
-  readonly replied: (claim: Claim, usage: Usage) => void;
+  /** A call came back, answered or not; its usage sharpens the next reservation. */
+  readonly called: (claim: Claim, call: CallFacts) => void;
   readonly late: (claim: Claim) => void;
   /** The lane was parked by this trial's failure; said once a park. */
   readonly parked: (claim: Claim, reason: string, blocked: number) => void;
   readonly archiveTrouble: (claim: Claim, error: unknown) => void;
+}
+
+/** One call that came back: figures, never words. */
+export interface CallFacts {
+  /** Null for a reply. */
+  readonly outcome: FailureOutcome | null;
+  readonly usage: Usage;
+  /** Exact decimal US dollars; null where no price or no usage is known. */
+  readonly costUsd: string | null;
+  /** It may be on the bill, at a cost that is not known. */
+  readonly isCostUnknown: boolean;
+  readonly httpMs: number;
 }
 
 /** How a try ended for the deliverer: nothing more to do, or again after a while. */

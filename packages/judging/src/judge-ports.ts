@@ -1,4 +1,4 @@
-import type { LimiterPort, ProviderPort, RetryPolicy, StartPermit, Usage } from "@hallumaze/engine";
+import type { CallFacts, LimiterPort, ProviderPort, RetryPolicy, StartPermit, Usage } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 
 import type { JudgeClaim, JudgeEnd, JudgeModel, JudgeStorePort } from "./ports.ts";
@@ -65,6 +65,8 @@ export interface JudgeObserver {
   readonly claimed: (claim: JudgeClaim) => void;
   readonly reserved: (claim: JudgeClaim, lane: string, reservationId: string) => void;
   readonly released: (claim: JudgeClaim) => void;
+  /** A call came back, answered or not. */
+  readonly called: (claim: JudgeClaim, call: CallFacts) => void;
   readonly ended: (claim: JudgeClaim, end: JudgeEnd) => void;
   readonly late: (claim: JudgeClaim) => void;
   /** The ledger refuses a write for now. */

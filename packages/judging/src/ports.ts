@@ -52,6 +52,8 @@ export type JudgedSource =
 export interface JudgeClaim {
   readonly requestId: string;
   readonly resultId: string;
+  /** Null for a response that no trial gave. */
+  readonly trialId: string | null;
   readonly sweepId: string | null;
   readonly lane: string;
   readonly plan: JudgePlan;

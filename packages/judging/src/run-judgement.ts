@@ -1,5 +1,6 @@
 import {
   admitRequest,
+  callFactsOf,
   callProvider,
   type ChatRequest,
   type ChatResult,
@@ -106,6 +107,7 @@ async function callOnce(
   if (admitted !== null) return admitted;
   const result = await callProvider(ports, request, signal);
   if (result === "interrupted") return giveBack(ports, claim, 0);
+  ports.observe.called(claim, callFactsOf(result, session.settings.costOf(result.usage)?.usd ?? null));
   await settle(ports, claim, attempt, result);
   if (result.kind === "failure" && result.outcome !== "filtered") return fail(ports, session, attempt, result);
   // A filter's refusal is the judge's: unscored with what was received, and another judge may be asked.

@@ -76,6 +76,7 @@ export async function startConsumer(context: ConsumerContext): Promise<Consumer>
   });
 
   return {
+    standsStillForMs: watchdog.standsStillForMs,
     close: (deadlineMs) => {
       closing ??= closeConsumer({ worker: () => worker, running, watchdog, deadlineMs, context });
       return closing;

@@ -104,6 +104,7 @@ function createPort(
         throw new QueueError("queue-closed", "The queue was closed.");
       }
       const consumer: Consumer = {
+        standsStillForMs: inner.standsStillForMs,
         close: async (deadlineMs) => {
           await inner.close(deadlineMs);
           consumers.delete(consumer);

@@ -38,7 +38,12 @@ function watch(change: Partial<Lane>) {
     },
   });
   onTestFinished(watchdog.stop);
-  return { lane, looks, looked: (times: number) => vi.waitFor(() => expect(looks.count).toBeGreaterThan(times)) };
+  return {
+    lane,
+    looks,
+    watchdog,
+    looked: (times: number) => vi.waitFor(() => expect(looks.count).toBeGreaterThan(times)),
+  };
 }
 
 describe("the watchdog", () => {
@@ -46,6 +51,21 @@ describe("the watchdog", () => {
     const { looks } = watch({ waiting: 3 });
     await vi.waitFor(() => expect(looks.rebuilds).toBe(1));
     expect(looks.codes).toContain("queue-stuck");
+  });
+
+  it("tells how long nothing has started, over rebuilds, and nothing once something does", async () => {
+    const { lane, looks, watchdog } = watch({ waiting: 3 });
+    expect(watchdog.standsStillForMs()).toBe(0);
+    await vi.waitFor(() => expect(looks.rebuilds).toBe(2));
+    expect(watchdog.standsStillForMs()).toBeGreaterThanOrEqual(80);
+    lane.starts += 1;
+    expect(watchdog.standsStillForMs()).toBe(0);
+  });
+
+  it("tells of no standstill where every slot is taken, nothing waits, or the server is away", async () => {
+    const all = [watch({ waiting: 3, busy: true }), watch({}), watch({ away: true })];
+    await Promise.all([all[1]?.looked(12), all[2]?.looked(12)]);
+    expect(all.map(({ watchdog }) => watchdog.standsStillForMs())).toEqual([0, 0, 0]);
   });
 
   it("has it rebuilt when delayed work is overdue", async () => {

@@ -17,6 +17,13 @@ export interface WatchdogContext {
   readonly rebuild: () => void;
 }
 
+/** A watch over one consumer. */
+export interface Watchdog {
+  readonly stop: () => void;
+  /** How long work has waited beside a free slot with nothing started, over rebuilds; 0 while it moves. */
+  readonly standsStillForMs: () => number;
+}
+
 /**
  * Has the worker rebuilt when work waits beside a free slot and nothing starts for `stuckAfterMs`.
  *
@@ -25,25 +32,32 @@ export interface WatchdogContext {
  * night costs more than one look at its counts now and then. The look goes over the producers' connection, not the
  * worker's.
  */
-export function startWatchdog(context: WatchdogContext): { readonly stop: () => void } {
+export function startWatchdog(context: WatchdogContext): Watchdog {
   const { settings, report, queueName } = context;
   let seenStarts = context.progress().starts;
+  /** Since the last rebuild, and in all. */
   let stuckSinceMs: number | null = null;
+  let stillSinceMs: number | null = null;
   let looking = false;
   let stopped = false;
 
+  const itMoves = (): void => {
+    stuckSinceMs = null;
+    stillSinceMs = null;
+  };
   const look = async (): Promise<void> => {
     const { starts, busy } = context.progress();
     if (busy || starts !== seenStarts) {
       seenStarts = starts;
-      stuckSinceMs = null;
+      itMoves();
       return;
     }
     const ready = await countReady(context);
     if (stopped || ready === 0 || context.progress().starts !== seenStarts) {
-      stuckSinceMs = null;
+      itMoves();
       return;
     }
+    stillSinceMs ??= performance.now();
     stuckSinceMs ??= performance.now();
     if (performance.now() - stuckSinceMs < settings.stuckAfterMs) return;
     stuckSinceMs = null;
@@ -65,9 +79,7 @@ export function startWatchdog(context: WatchdogContext): { readonly stop: () => 
     looking = true;
     look()
       // No answer: the server is away, and a new worker could not reach it either.
-      .catch(() => {
-        stuckSinceMs = null;
-      })
+      .catch(itMoves)
       .finally(() => {
         looking = false;
       });
@@ -77,6 +89,11 @@ export function startWatchdog(context: WatchdogContext): { readonly stop: () => 
     stop: () => {
       stopped = true;
       clearInterval(timer);
+    },
+    standsStillForMs: () => {
+      // What has started since the last look moves.
+      const { starts, busy } = context.progress();
+      return stillSinceMs === null || busy || starts !== seenStarts ? 0 : performance.now() - stillSinceMs;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { defaultDeadlines } from "@hallumaze/providers";
 import { queueEnv } from "@hallumaze/queue";
 import { storeEnv } from "@hallumaze/store";
+import { telemetryEnv } from "@hallumaze/telemetry";
 import { z } from "zod";
 
 import { RuntimeError } from "./errors.ts";
@@ -8,6 +9,7 @@ import { RuntimeError } from "./errors.ts";
 const environmentShape = z.object({
   ...storeEnv,
   ...queueEnv,
+  ...telemetryEnv,
   /** Longest time for one try, a resend and a repair included. */
   HALLUMAZE_CALL_TIMEOUT_SECONDS: z.coerce
     .number()

@@ -8,6 +8,7 @@ import { openQueue } from "@hallumaze/queue";
 import { redactUrl } from "@hallumaze/servers";
 import type { SteeringPort } from "@hallumaze/steering";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
+import type { FiguresPort } from "@hallumaze/watching";
 
 import type { Environment } from "./environment.ts";
 import { RuntimeError } from "./errors.ts";
@@ -15,7 +16,7 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort & JudgeStorePort & SteeringPort;
+  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;

@@ -24,12 +24,14 @@ import {
 } from "@hallumaze/judging";
 import type { SteeringPort } from "@hallumaze/steering";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
+import type { Metrics, Tracing } from "@hallumaze/telemetry";
 import { isRehearsalLane } from "@hallumaze/sweep";
 
 import { type JudgeCatalog, openJudgeCatalog } from "./judge-catalog.ts";
 import type { Logger } from "./logger.ts";
 import { pause, repeat } from "./loops.ts";
-import { type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
+import { whyNotConsuming } from "./readiness.ts";
+import { parkedBy, type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
 
 /** What a judge worker works on, with what. */
 export interface JudgeWorkerOptions {
@@ -44,6 +46,10 @@ export interface JudgeWorkerOptions {
   /** True where `provider` is a rehearsal's. */
   readonly rehearsal: boolean;
   readonly times?: WorkerTimes;
+  /** Counts what this worker does; nothing is counted unless told. */
+  readonly metrics?: Metrics;
+  /** Absent: no spans are made. */
+  readonly tracing?: Tracing | null;
 }
 
 /** How often a judge is asked at most where its calls fail. */
@@ -65,6 +71,8 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
   const catalog = openJudgeCatalog(store, limiter, { rehearsal, now: Date.now });
   const ports = judgePorts(options, times, held, catalog);
 
+  let isRepaired = false;
+  let lookedAtMs: number | null = null;
   const discover = async (): Promise<void> => {
     await catalog.refresh();
     for (const judging of catalog.judgings()) {
@@ -77,11 +85,13 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
       const consumer = await queue.consume(lane, options.concurrency, async (delivery, signal) => {
         // Its own call may still go on after an outage: its reply must not be bought twice.
         if (held.claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
-        return toJudgeDelivery(await runJudgement(ports, delivery, signal));
+        const run = (): ReturnType<typeof runJudgement> => runJudgement(ports, delivery, signal);
+        return toJudgeDelivery(await (options.tracing?.handle(run) ?? run()));
       });
       consumers.set(lane, consumer);
       logger.info({ lane, concurrency: options.concurrency }, "lane open");
     }
+    lookedAtMs = performance.now();
   };
   const renew = async (): Promise<void> => {
     if (held.claims.size === 0) return;
@@ -103,6 +113,7 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
       }
       const redelivered = await reconcileJudges({ store, queue }, isKnownDead);
       if (redelivered > 0) logger.info({ redelivered }, "judges' queue filled from the ledger");
+      isRepaired = true;
       await resumeLanes(options);
     } catch (error) {
       isAfterOutage = true;
@@ -120,6 +131,13 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
   return {
     lanes: () => [...consumers.keys()],
     inFlight: () => held.claims.size,
+    whyNotReady: () =>
+      whyNotConsuming({
+        isDraining: stop.signal.aborted,
+        isRepaired,
+        lookAgeMs: lookedAtMs === null ? null : performance.now() - lookedAtMs,
+        consumers,
+      }),
     broken,
     drain: async (deadlineMs) => {
       stop.abort();
@@ -140,20 +158,22 @@ interface Held {
 }
 
 /** Puts back what a parked lane has blocked once it goes on; a spent budget is put back by whoever raises it. */
-async function resumeLanes({ store, queue, limiter }: JudgeWorkerOptions): Promise<void> {
+async function resumeLanes({ store, queue, limiter, logger }: JudgeWorkerOptions): Promise<void> {
   const lanes = await store.listBlockedJudgeLanes();
   if (lanes.length === 0) return;
   const uses = await limiter.use(lanes.map(limiterLaneOf));
   const parked = new Set(uses.filter((use) => use.parked !== null).map((use) => use.lane));
   for (const lane of lanes.filter((one) => !parked.has(limiterLaneOf(one)))) {
-    await enqueueTrials(queue, await store.unblockJudges({ lane }));
+    const requests = await store.unblockJudges({ lane });
+    await enqueueTrials(queue, requests);
+    if (requests.length > 0) logger.info({ lane, requests: requests.length }, "judges' lane resumed");
   }
 }
 
 function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held, catalog: JudgeCatalog): JudgePorts {
   return {
     store: options.store,
-    provider: options.provider,
+    provider: options.tracing?.provider(options.provider) ?? options.provider,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
     mayStart: options.store.judgePermitOf,
@@ -171,26 +191,47 @@ function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held,
     retry: defaultRetryPolicy,
     maxTries,
     patienceMs,
-    observe: observer(options.logger, held),
+    observe: observer(options, held),
   };
 }
 
-function observer(logger: Logger, { claims, reservations }: Held): JudgeObserver {
+/** As the solve worker's: ids and outcomes, no words. */
+function observer(
+  { logger, metrics, tracing }: Pick<JudgeWorkerOptions, "logger" | "metrics" | "tracing">,
+  { claims, reservations }: Held,
+): JudgeObserver {
   return {
-    claimed: (claim) => claims.set(claim.requestId, claim),
+    claimed: (claim) => {
+      claims.set(claim.requestId, claim);
+      metrics?.begun("judge", claim.requestId);
+      tracing?.judgeClaimed(claim);
+      logger.debug({ requestId: claim.requestId, lane: claim.lane, fence: claim.fence }, "judgement running");
+    },
     reserved: (claim, lane, id) => reservations.set(claim.requestId, { lane, id }),
     released: (claim) => {
       claims.delete(claim.requestId);
       reservations.delete(claim.requestId);
+      metrics?.released("judge", claim.requestId);
     },
+    called: (claim, call) => metrics?.called("judge", judgeNameOf(claim), call),
     ended: (claim, end) => {
-      const line = { requestId: claim.requestId, fence: claim.fence, outcome: end.outcome };
-      if (end.kind === "failed") logger.warn({ ...line, message: end.message }, "judgement failed");
-      else logger.debug(line, `judgement ${end.kind}`);
+      metrics?.ended("judge", judgeNameOf(claim), end.kind, end.outcome);
+      tracing?.ended(end.kind, end.outcome);
+      const line = { requestId: claim.requestId, lane: claim.lane, fence: claim.fence, outcome: end.outcome };
+      if (end.kind === "failed" || end.kind === "blocked") logger.warn(line, `judgement ${end.kind}`);
+      else logger.info(line, end.kind === "done" ? "judgement done" : "judgement waits for a retry");
     },
-    late: (claim) => logger.warn({ requestId: claim.requestId, fence: claim.fence }, "late verdict archived"),
+    late: (claim) => {
+      metrics?.late("judge");
+      logger.warn({ requestId: claim.requestId, fence: claim.fence }, "late verdict archived");
+    },
     trouble: (claim, error) =>
       logger.error({ requestId: claim.requestId, err: error }, "the database refuses verdicts: holding them"),
-    parked: (lane, reason, blocked) => logger.error({ lane, reason, blocked }, "judges' lane parked"),
+    parked: (lane, reason, blocked) =>
+      logger.error({ lane, outcome: parkedBy(reason), blocked }, "judges' lane parked"),
   };
+}
+
+function judgeNameOf({ plan }: JudgeClaim): string {
+  return `${plan.judge.provider}/${plan.judge.model}`;
 }

@@ -5,6 +5,8 @@ import {
   type Consumer,
   defaultRetryPolicy,
   enqueueTrials,
+  type FailureOutcome,
+  failureOutcomes,
   type LimiterPort,
   type ProviderPort,
   type QueuePort,
@@ -19,11 +21,13 @@ import { defaultDeadlines } from "@hallumaze/providers";
 import type { SteeringPort } from "@hallumaze/steering";
 import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
+import type { Metrics, Tracing } from "@hallumaze/telemetry";
 
 import { pause, repeat } from "./loops.ts";
 import { type LaneCatalog, openLaneCatalog } from "./lane-catalog.ts";
 
 import type { Logger } from "./logger.ts";
+import { whyNotConsuming } from "./readiness.ts";
 
 /** Times of a worker, in milliseconds. */
 export interface WorkerTimes {
@@ -59,6 +63,10 @@ export interface WorkerOptions {
   /** True where `provider` is a rehearsal's: such a worker takes rehearsals' lanes and no others, any other none of them. */
   readonly rehearsal: boolean;
   readonly times?: WorkerTimes;
+  /** Counts what this worker does; nothing is counted unless told. */
+  readonly metrics?: Metrics;
+  /** Absent: no spans are made. */
+  readonly tracing?: Tracing | null;
 }
 
 /** A running solve worker. */
@@ -67,6 +75,8 @@ export interface SolveWorker {
   readonly lanes: () => readonly string[];
   /** Trials under way now. */
   readonly inFlight: () => number;
+  /** Why it does not consume now, in plain words; null where it does. */
+  readonly whyNotReady: () => string | null;
   /** Rejects when the worker cannot go on (the ledger is out of reach); never resolves. */
   readonly broken: Promise<never>;
   /** Takes no more work, lets what is under way end until the deadline, gives the rest back. */
@@ -87,6 +97,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const ports = trialPorts(options, times, { claims, reservations }, catalog);
 
   let isRepaired = false;
+  let lookedAtMs: number | null = null;
   const discover = async (): Promise<void> => {
     // Not before the first repair: it must not meet trials that this process has just begun.
     if (!isRepaired) return;
@@ -97,11 +108,13 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
       const consumer = await options.queue.consume(lane, options.concurrency, async (delivery, signal) => {
         // An outage may end lease and delivery of a trial whose call goes on here: its reply must not be bought twice.
         if (claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
-        return toDeliveryResult(await runTrial(ports, delivery, signal));
+        const run = (): ReturnType<typeof runTrial> => runTrial(ports, delivery, signal);
+        return toDeliveryResult(await (options.tracing?.handle(run) ?? run()));
       });
       consumers.set(lane, consumer);
       options.logger.info({ lane, concurrency: options.concurrency }, "lane open");
     }
+    lookedAtMs = performance.now();
   };
   const renew = async (): Promise<void> => {
     if (claims.size === 0) return;
@@ -152,6 +165,13 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   return {
     lanes: () => [...consumers.keys()],
     inFlight: () => claims.size,
+    whyNotReady: () =>
+      whyNotConsuming({
+        isDraining: stop.signal.aborted,
+        isRepaired,
+        lookAgeMs: lookedAtMs === null ? null : performance.now() - lookedAtMs,
+        consumers,
+      }),
     broken,
     drain: async (deadlineMs) => {
       stop.abort();
@@ -205,7 +225,7 @@ const patienceMs = 10_000;
 function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, catalog: LaneCatalog): TrialPorts {
   return {
     store: options.store,
-    provider: options.provider,
+    provider: options.tracing?.provider(options.provider) ?? options.provider,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
     mayStart: options.store.permitOf,
@@ -218,7 +238,7 @@ function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, cata
     callTimeoutMs: times.callTimeoutMs,
     archivePatienceMs: times.archivePatienceMs,
     retry: defaultRetryPolicy,
-    observe: observer(options.logger, held, catalog),
+    observe: observer(options, held, catalog),
   };
 }
 
@@ -228,32 +248,62 @@ interface Held {
   readonly reservations: Map<string, string>;
 }
 
-function observer(logger: Logger, { claims, reservations }: Held, catalog: LaneCatalog): TrialObserver {
+/** One line a state change, with ids. What a provider said stays in the ledger: it may repeat a prompt or a key. */
+function observer(
+  { logger, metrics, tracing }: Pick<WorkerOptions, "logger" | "metrics" | "tracing">,
+  { claims, reservations }: Held,
+  catalog: LaneCatalog,
+): TrialObserver {
   let troubled = false;
   return {
     claimed: (claim) => {
       claims.set(claim.trialId, claim);
-      logger.debug({ trialId: claim.trialId, fence: claim.fence }, "trial running");
+      metrics?.begun("trial", claim.trialId);
+      tracing?.trialClaimed(claim);
+      logger.debug({ trialId: claim.trialId, lane: claim.lane, fence: claim.fence }, "trial running");
     },
     reserved: (claim, reservation) => reservations.set(claim.trialId, reservation),
     released: (claim) => {
       claims.delete(claim.trialId);
       reservations.delete(claim.trialId);
+      metrics?.released("trial", claim.trialId);
     },
     ended: (claim, end, fate) => {
       troubled = false;
       const outcome = end.kind === "done" ? end.scored.outcome : end.outcome;
-      const line = { trialId: claim.trialId, fence: claim.fence, outcome, fate };
-      if (end.kind === "failed") logger.warn({ ...line, message: end.message }, "trial failed");
-      else logger.debug(line, end.kind === "done" ? "trial done" : "trial waits for a retry");
+      if (fate === "ended") metrics?.ended("trial", claim.alias, end.kind, outcome);
+      tracing?.ended(fate === "lost" ? "lost" : end.kind, outcome);
+      const line = { trialId: claim.trialId, lane: claim.lane, fence: claim.fence, outcome, fate };
+      switch (end.kind) {
+        case "done":
+          return logger.info(line, "trial done");
+        case "retry":
+          return logger.info({ ...line, afterMs: end.afterMs }, "trial waits for a retry");
+        case "blocked":
+          return logger.warn(line, "trial blocked");
+        case "failed":
+          return logger.warn(line, "trial failed");
+      }
     },
-    replied: (claim, usage) => catalog.sawReply(claim.lane, usage.outputTokens),
-    parked: (claim, reason, blocked) => logger.error({ lane: claim.lane, reason, blocked }, "lane parked"),
-    late: (claim) => logger.warn({ trialId: claim.trialId, fence: claim.fence }, "late reply archived"),
+    called: (claim, call) => {
+      metrics?.called("trial", claim.alias, call);
+      if (call.outcome === null) catalog.sawReply(claim.lane, call.usage.outputTokens);
+    },
+    parked: (claim, reason, blocked) =>
+      logger.error({ lane: claim.lane, trialId: claim.trialId, outcome: parkedBy(reason), blocked }, "lane parked"),
+    late: (claim) => {
+      metrics?.late("trial");
+      logger.warn({ trialId: claim.trialId, fence: claim.fence }, "late reply archived");
+    },
     archiveTrouble: (claim, error) => {
       if (troubled) return;
       troubled = true;
       logger.error({ trialId: claim.trialId, err: error }, "the database refuses replies: holding them, work pauses");
     },
   };
+}
+
+/** The outcome that parked a lane; what the vendor said with it stays in the ledger, where \`status\` finds it. */
+export function parkedBy(reason: string): FailureOutcome | null {
+  return failureOutcomes.find((outcome) => reason.startsWith(outcome)) ?? null;
 }

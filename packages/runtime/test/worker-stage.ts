@@ -199,7 +199,7 @@ export function trialPorts(store: TrialPorts["store"], provider: ProviderPort, w
       claimed: () => undefined,
       reserved: () => undefined,
       released: () => undefined,
-      replied: () => undefined,
+      called: () => undefined,
       parked: () => undefined,
       ended: () => undefined,
       late: () => undefined,

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { strictTls } from "@hallumaze/servers";
+import type { PoolUse } from "@hallumaze/watching";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 
@@ -14,6 +15,7 @@ export interface Database {
   readonly query: <Row>(statement: Prisma.Sql) => Promise<readonly Row[]>;
   /** Runs work on the typed client with the same translation of errors. */
   readonly run: <T>(work: (prisma: PrismaClient) => Promise<T>) => Promise<T>;
+  readonly poolUse: () => PoolUse;
   readonly close: () => Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export function openDatabase(databaseUrl: string, poolSize: number, { isPooled =
     prisma,
     run,
     query,
+    poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
       await prisma.$disconnect();
       await pool.end();

@@ -216,6 +216,7 @@ interface ClaimRow extends SourceRow {
   readonly fence: number | null;
   readonly tries: number;
   readonly waits: number;
+  readonly trialId: string | null;
   readonly trialModel: string | null;
   readonly submitter: string | null;
 }
@@ -248,7 +249,8 @@ async function claim(
       FROM judged j WHERE q.id = j.id AND coalesce(j.wait_ms, 0) = 0 RETURNING q.id, q.fence
     )
     SELECT j.wait_ms AS "waitMs", j.id::text AS "requestId", j.result_id::text AS "resultId", j.sweep_id::text AS "sweepId",
-      j.lane, j.plan_json AS "planJson", c.fence, j.tries, j.waits, t.model AS "trialModel", r.submitter, ${sourceColumns}
+      j.lane, j.plan_json AS "planJson", c.fence, j.tries, j.waits, r.trial_id::text AS "trialId", t.model AS "trialModel",
+      r.submitter, ${sourceColumns}
     FROM judged j LEFT JOIN claimed c ON c.id = j.id JOIN results r ON r.id = j.result_id
     ${sourceJoins}`);
   if (row === undefined) return { kind: "nothing" };
@@ -265,7 +267,7 @@ async function toClaim(
   plan: JudgePlan,
   source: JudgedSource,
 ): Promise<JudgeClaim> {
-  const { requestId, resultId, sweepId, lane, fence, tries, waits } = row;
+  const { requestId, resultId, trialId, sweepId, lane, fence, tries, waits } = row;
   const modelAsked = encodeText(`${plan.judge.provider}/${plan.judge.model}`);
   const recorded =
     fence === 1
@@ -277,7 +279,7 @@ async function toClaim(
             AND j.params_json = ${encodeText(paramsJsonOf(plan))}`,
         );
   const submitterModel = decodeNullable(row.trialModel ?? row.submitter);
-  return { requestId, resultId, sweepId, lane, plan, fence, tries, waits, recorded, source, submitterModel };
+  return { requestId, resultId, trialId, sweepId, lane, plan, fence, tries, waits, recorded, source, submitterModel };
 }
 
 async function renew(

@@ -2,6 +2,7 @@ import type { StorePort } from "@hallumaze/engine";
 import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
 import type { SteeringPort } from "@hallumaze/steering";
+import type { FiguresPort } from "@hallumaze/watching";
 
 import { createClaimMethods } from "./claims.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -15,7 +16,7 @@ import { createJudgementMethods, createJudgeResultMethods } from "./judgements.t
 import { checkSchema, migrateDatabase } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
-import { createProgressMethods } from "./progress.ts";
+import { createProgressMethods, readFigures } from "./progress.ts";
 import { createSourceMethods, createStreamMethods } from "./stream-trials.ts";
 import { createSweepMethods } from "./sweeps.ts";
 
@@ -32,7 +33,7 @@ export interface OpenStoreOptions {
 }
 
 /** The ledger: the ports of the engine, the judges, the operators and the imports, and the database's identity. */
-export interface Ledger extends StorePort, JudgeStorePort, SteeringPort, ImportStorePort {
+export interface Ledger extends StorePort, JudgeStorePort, SteeringPort, ImportStorePort, FiguresPort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
 }
@@ -72,6 +73,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createImportMethods(database),
     ...createProgressMethods(database),
     ...createStreamMethods(database),
+    figures: (sweepLimit) => readFigures(database, sweepLimit),
+    poolUse: database.poolUse,
     ping: (timeoutMs) =>
       withinMs(
         timeoutMs,

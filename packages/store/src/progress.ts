@@ -6,6 +6,7 @@ import type {
   SweepProgress,
   TrialState,
 } from "@hallumaze/engine";
+import type { JudgeAgreement, JudgeGroup, LedgerFigures, SweepFigures, TrialGroup } from "@hallumaze/watching";
 
 import { type Database, isUuid } from "./database.ts";
 import { StoreError } from "./errors.ts";
@@ -199,4 +200,45 @@ function finishedPerSecond(groups: readonly Group[]): number {
   const finished = groups.reduce((sum, group) => sum + group.recentlyFinished, 0);
   const sinceSeconds = Math.max(1, ...groups.map((group) => group.sinceSeconds ?? 0));
   return finished / Math.min(60, sinceSeconds);
+}
+
+/** Since the first of a group that may start now was given to the queue; null where none waits. */
+const oldestWaitingMs = Prisma.sql`(1000 * extract(epoch FROM clock_timestamp() - min(queued_at) FILTER (
+      WHERE state = 'queued' AND (not_before IS NULL OR not_before <= clock_timestamp()))))::float8 AS "oldestWaitingMs"`;
+
+/**
+ * Counts the ledger for whoever watches it: of the newest `sweepLimit` sweeps. Reads every trial of theirs, so it is for
+ * callers that keep what it gives (see `openFiguresReader`).
+ */
+export async function readFigures(database: Database, sweepLimit: number): Promise<LedgerFigures> {
+  const sweeps = await database.query<SweepFigures & { readonly atMs: number }>(Prisma.sql`
+    SELECT id::text AS "sweepId", name AS sweep, budget_usd::float8 AS "budgetUsd", spent_usd::float8 AS "spentUsd",
+      reserved_usd::float8 AS "reservedUsd", floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "atMs"
+    FROM sweeps ORDER BY submitted_at DESC, id LIMIT ${sweepLimit}`);
+  const ids = JSON.stringify(sweeps.map(({ sweepId }) => sweepId));
+  const isShown = Prisma.sql`sweep_id IN (SELECT i::uuid FROM json_array_elements_text(${ids}::json) AS i)`;
+  const [trials, judges, agreements] = await Promise.all([
+    database.query<Omit<TrialGroup, "sweep">>(Prisma.sql`
+      SELECT sweep_id::text AS "sweepId", alias, lane, state::text AS state, outcome, count(*)::int AS count,
+        ${oldestWaitingMs}, (1000 * extract(epoch FROM max(finished_at)))::float8 AS "lastFinishedAtMs"
+      FROM trials WHERE ${isShown} AND in_grid GROUP BY sweep_id, alias, lane, state, outcome
+      ORDER BY sweep_id, alias, lane, state, outcome`),
+    database.query<Omit<JudgeGroup, "sweep">>(Prisma.sql`
+      SELECT sweep_id::text AS "sweepId", lane, state::text AS state, outcome, count(*)::int AS count, ${oldestWaitingMs}
+      FROM judge_requests WHERE sweep_id IS NULL OR ${isShown} GROUP BY sweep_id, lane, state, outcome
+      ORDER BY sweep_id, lane, state, outcome`),
+    database.query<JudgeAgreement>(Prisma.sql`
+      SELECT DISTINCT ON (judge_model, prompt_version) judge_model AS judge, prompt_version AS "promptVersion", items,
+        agreed, open
+      FROM calibrations WHERE split = 'test' ORDER BY judge_model, prompt_version, created_at DESC LIMIT 50`),
+  ]);
+  const names = new Map(sweeps.map(({ sweepId, sweep }) => [sweepId, decodeText(sweep)]));
+  const nameOf = (sweepId: string | null): string => (sweepId === null ? "" : (names.get(sweepId) ?? ""));
+  return {
+    atMs: sweeps[0]?.atMs ?? 0,
+    sweeps: sweeps.map(({ atMs: _atMs, ...sweep }) => ({ ...sweep, sweep: nameOf(sweep.sweepId) })),
+    trials: trials.map((row) => ({ ...row, alias: decodeText(row.alias), sweep: nameOf(row.sweepId) })),
+    judges: judges.map((row) => ({ ...row, sweep: nameOf(row.sweepId) })),
+    agreements,
+  };
 }

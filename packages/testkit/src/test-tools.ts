@@ -8,6 +8,7 @@ export type ToolForTests =
 
 const tools = {
   pgbouncer: { package: "pgbouncer", places: ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"] },
+  promtool: { package: "prometheus", places: ["/usr/local/bin/promtool", "/usr/bin/promtool"] },
   faketime: {
     package: "faketime",
     places: ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`),
@@ -15,7 +16,7 @@ const tools = {
 } as const;
 
 /**
- * Looks for PgBouncer, or for the library that gives a process another clock.
+ * Looks for PgBouncer, for Prometheus' checker, or for the library that gives a process another clock.
  *
  * With `HALLUMAZE_REQUIRE_TOOLS=1` the answer is always "installed": tests then fail instead of passing by not running.
  */

@@ -2,7 +2,7 @@ import { type AddCommand, type Console, type ExitCode, exitCodes, integerBetween
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import type { SweepJudging } from "@hallumaze/judging";
-import { type House, openHouse, openJudgeCatalog, readProvenance } from "@hallumaze/runtime";
+import { type House, openHouse, openJudgeCatalog, readProvenance, watchHouse } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import {
@@ -18,7 +18,7 @@ import { readSpecFile, requireKeys } from "../inputs.ts";
 import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
-import { programFolder, programVersion } from "../env.ts";
+import { programFolder, programVersion, readBuild } from "../env.ts";
 import {
   budgetBlocked,
   countState,
@@ -80,18 +80,23 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   }
   await openResultsFolder(console, spec.name, options.output);
   const plan = await announcePlan(console, say, house, spec, options);
-  const submitted = await submitSweep(house, spec, {
+  await using watch = watchHouse(house, console.environment(), await readBuild());
+  const queue = watch.tracing?.producer(house.queue) ?? house.queue;
+  const submitted = await submitSweep({ store: house.store, queue }, spec, {
     provenance: await readProvenance(programFolder, programVersion),
     fresh: options.fresh === true,
     rehearsal: options.rehearse === true,
     signal: console.interrupt,
     estimateJson: estimateToKeep(plan),
   });
+  const { sweep, inserted, leftGrid, enqueued } = submitted;
+  console.logger().info({ sweepId: sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
   if (submitted.leftGrid > 0) say(`${submitted.leftGrid} cells left the grid with this spec; their results are kept`);
   const work = await workUntilDone(console, house, submitted.sweep.sweepId, {
     concurrency: options.concurrency,
     quiet: options.json === true,
     rehearsal: options.rehearse === true,
+    watch,
     judging: await findJudging(house, submitted.sweep.sweepId, options.rehearse === true),
   });
   if (work.interrupted) {

@@ -5,9 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApi, listen } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
-import { openHouse, startJudgeWorker } from "@hallumaze/runtime";
+import { houseChecks, openHouse, type SolveWorker, startJudgeWorker, watchHouse } from "@hallumaze/runtime";
 
-import { programVersion } from "../env.ts";
+import { programVersion, readBuild } from "../env.ts";
+import { checkToken, isLoopback } from "../health-port.ts";
 import { chosenJudge } from "./judge.ts";
 
 interface ServeOptions {
@@ -20,8 +21,6 @@ interface ServeOptions {
   readonly drainSeconds: number;
   readonly json?: boolean;
 }
-
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** `serve`: the HTTP API of judging with a judge worker, until it is told to stop; then it drains. */
 export const addServeCommand: AddCommand = (program, console, register) => {
@@ -46,8 +45,13 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     const given = console.variables["HALLUMAZE_API_TOKEN"] || null;
     const token = given === null ? randomBytes(24).toString("base64url") : checkToken(given);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    await using watch = watchHouse(house, console.environment(), await readBuild());
+    let worker: SolveWorker | null = null;
+    const judging = judge === null ? {} : { judge: () => (worker === null ? "it starts" : worker.whyNotReady()) };
+    const checks = { ...houseChecks(house), ...judging };
     const api = createApi(
       {
+        watch: { checks, metrics: watch.metrics },
         store: house.store,
         queue: house.queue,
         now: console.now,
@@ -63,7 +67,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       },
     );
     const server = await listen(api, options);
-    const worker =
+    worker =
       judge === null
         ? null
         : startJudgeWorker({
@@ -74,13 +78,15 @@ export const addServeCommand: AddCommand = (program, console, register) => {
             rehearsal: false,
             logger: console.logger(),
             concurrency: options.concurrency,
+            metrics: watch.metrics,
+            tracing: watch.tracing,
           });
     try {
       // A token of the environment is known to whoever set it, and stays out of logs.
       const shown = given === null ? token : null;
       if (options.json) console.out(JSON.stringify({ url: server.url, token: shown }));
       else console.out(`${server.url}\ntoken: ${shown ?? "that of HALLUMAZE_API_TOKEN"}`);
-      if (!loopback.test(options.host)) {
+      if (!isLoopback(options.host)) {
         console.err("warning: plain HTTP shows the token to the network; put a proxy with TLS in front");
       }
       console.err(`serve: judge ${options.judge ?? "none"}, ${house.queueName}, ${house.databaseName}`);
@@ -105,11 +111,6 @@ function serviceJudge(console: Console, name: string): ServiceJudge {
     rubricVersion,
   };
   return { model, lane, promptVersion, identity };
-}
-
-function checkToken(token: string): string {
-  if (/^[\x21-\x7e]{16,200}$/.test(token)) return token;
-  throw new UsageError("HALLUMAZE_API_TOKEN: must be 16 to 200 printable ASCII characters without spaces.");
 }
 
 function interrupted(signal: AbortSignal): Promise<void> {

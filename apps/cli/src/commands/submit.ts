@@ -1,10 +1,10 @@
 import { type AddCommand, exitCodes } from "@hallumaze/console";
 import { submitSweep } from "@hallumaze/engine";
-import { openHouse, readProvenance } from "@hallumaze/runtime";
+import { openHouse, readProvenance, watchHouse } from "@hallumaze/runtime";
 
 import { readSpecFile } from "../inputs.ts";
 import { defaultSlots, estimateToKeep, planInHouse } from "./plan.ts";
-import { programFolder, programVersion } from "../env.ts";
+import { programFolder, programVersion, readBuild } from "../env.ts";
 
 /** `submit SPEC`: writes the grid and enqueues it; workers do the rest. */
 export const addSubmitCommand: AddCommand = (program, console, register) => {
@@ -20,7 +20,9 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const fresh = options.fresh === true;
     const plan = await planInHouse(house, spec, { fresh, rehearsal: false, concurrency: defaultSlots });
-    const report = await submitSweep(house, spec, {
+    await using watch = watchHouse(house, console.environment(), await readBuild());
+    const queue = watch.tracing?.producer(house.queue) ?? house.queue;
+    const report = await submitSweep({ store: house.store, queue }, spec, {
       provenance: await readProvenance(programFolder, programVersion),
       fresh,
       rehearsal: false,
@@ -28,6 +30,7 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
       estimateJson: estimateToKeep(plan),
     });
     const { cells, inserted, existing, reused, leftGrid, enqueued } = report;
+    console.logger().info({ sweepId: report.sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
     if (options.json) {
       console.out(JSON.stringify({ sweep: spec.name, cells, inserted, existing, reused, leftGrid, enqueued }));
       return exitCodes.ok;

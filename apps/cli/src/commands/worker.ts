@@ -1,11 +1,16 @@
 import { type AddCommand, exitCodes, integerBetween, list, UsageError } from "@hallumaze/console";
-import { openHouse, startJudgeWorker, startSolveWorker } from "@hallumaze/runtime";
+import { houseChecks, openHouse, startJudgeWorker, startSolveWorker, watchHouse } from "@hallumaze/runtime";
+
+import { readBuild } from "../env.ts";
+import { chooseHealthPort, openHealthPort } from "../health-port.ts";
 
 interface WorkerOptions {
   readonly role: readonly string[];
   readonly lanes?: readonly string[];
   readonly concurrency: number;
   readonly drainSeconds: number;
+  readonly healthPort?: number;
+  readonly healthHost: string;
 }
 
 /** `worker`: works until it is told to stop, then drains. */
@@ -22,10 +27,22 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       integerBetween(0, 3600),
       60,
     )
+    .option(
+      "--health-port <n>",
+      "serve /healthz, /readyz and /metrics on this port; 0 takes a free one",
+      integerBetween(0, 65_535),
+    )
+    .option(
+      "--health-host <address>",
+      "address of that port; elsewhere than loopback it asks for HALLUMAZE_API_TOKEN",
+      "127.0.0.1",
+    )
     .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve,judge --concurrency 32\n");
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);
+    const healthPort = chooseHealthPort(console, options);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
+    await using watch = watchHouse(house, console.environment(), await readBuild());
     const shared = {
       store: house.store,
       queue: house.queue,
@@ -33,12 +50,19 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       rehearsal: false,
       logger: console.logger(),
       concurrency: options.concurrency,
+      metrics: watch.metrics,
+      tracing: watch.tracing,
     };
     const workers = options.role.map((role) =>
       role === "judge"
         ? startJudgeWorker({ ...shared, provider: house.judgeProvider })
         : startSolveWorker({ ...shared, provider: house.provider, lanes: options.lanes ?? null }),
     );
+    const checks = Object.fromEntries(workers.map((worker, index) => [options.role[index] ?? "", worker.whyNotReady]));
+    await using _health = await openHealthPort(console, healthPort, {
+      checks: { ...houseChecks(house), ...checks },
+      metrics: watch.metrics,
+    });
     console.err(
       `worker: role ${options.role.join(", ")}, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`,
     );

@@ -35,6 +35,8 @@ export interface LaneDepth {
 
 /** A running consumer of one lane. */
 export interface Consumer {
+  /** How long work has waited beside a free slot with nothing started; 0 while it moves, or where the queue does not answer. */
+  readonly standsStillForMs: () => number;
   /** Takes no new delivery, lets the handlers under way end (their signals fire at the deadline), then closes. */
   readonly close: (deadlineMs: number) => Promise<void>;
 }

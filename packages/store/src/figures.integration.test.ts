@@ -1,0 +1,75 @@
+import { requestRow } from "@hallumaze/judging";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { cell, claim, finish, openStage, type Stage, submit } from "../test/ledger-stage.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+const judge = { provider: "sim", model: "j", baseUrl: null, temperature: 0, maxTokens: 4000, params: {}, keyEnv: null };
+const plan = { judge, promptVersion: "llm-judge-v1", round: "first", repeat: 0, generation: 0 } as const;
+const gate = { judgeModel: "sim/j", promptVersion: "llm-judge-v1", promptHash: "p", rubricVersion: "r" };
+
+describe("the ledger in figures", () => {
+  it("counts trials by state and outcome, ages what may start, sums money and judges, and tells the newest agreement", async () => {
+    const cells = ["a", "b", "c", "d"].map((name) => cell(name));
+    const { sweep, queued } = await submit(stage.store, "night \0 one", cells, { budgetUsd: "40.5" });
+    const [first, second, third] = queued;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("four trials were wanted");
+    await finish(stage.store, first);
+    await claim(stage.store, second);
+    await stage.sql("UPDATE trials SET queued_at = clock_timestamp() - interval '90 seconds' WHERE id = $1", [
+      third.trialId,
+    ]);
+    // Put off: it is not what waits.
+    await stage.sql(
+      `UPDATE trials SET queued_at = clock_timestamp() - interval '1 day', not_before = clock_timestamp() + interval '1 hour'
+       WHERE state = 'queued' AND id <> $1`,
+      [third.trialId],
+    );
+    const unjudged = { judge: "sim/j llm-judge-v1 0", share: 1, limit: 10, after: null };
+    const [result] = await stage.store.listUnjudged(sweep.sweepId, unjudged);
+    const request = { resultId: result?.resultId ?? "", sweepId: sweep.sweepId };
+    await stage.store.requestJudgements([requestRow(request, "judge.sim.j", plan)]);
+    const record = { ...gate, goldSetId: "g", split: "test", items: 50, open: false, refusals: [], reportJson: "{}" };
+    await stage.store.addCalibration({ ...record, agreed: 20 });
+    await stage.store.addCalibration({ ...record, agreed: 45, open: true });
+    await stage.store.addCalibration({ ...record, split: "dev", agreed: 1 });
+
+    const figures = await stage.store.figures(20);
+    const of = { sweep: "night \0 one", sweepId: sweep.sweepId, lane: "sim.dfs", alias: "dfs" };
+    expect(figures.trials).toMatchObject([
+      { ...of, state: "done", outcome: "ok", count: 1, oldestWaitingMs: null },
+      { ...of, state: "queued", outcome: null, count: 2, lastFinishedAtMs: null },
+      { ...of, state: "running", outcome: null, count: 1, oldestWaitingMs: null },
+    ]);
+    expect(figures.trials[1]?.oldestWaitingMs).toBeGreaterThanOrEqual(90_000);
+    expect(figures.trials[1]?.oldestWaitingMs).toBeLessThan(3_600_000);
+    expect(figures.judges).toMatchObject([{ sweep: of.sweep, lane: "judge.sim.j", state: "planned", count: 1 }]);
+    expect(figures.sweeps).toEqual([
+      { sweep: of.sweep, sweepId: sweep.sweepId, budgetUsd: 40.5, spentUsd: 0, reservedUsd: 0 },
+    ]);
+    expect(figures.agreements).toEqual([
+      { judge: "sim/j", promptVersion: "llm-judge-v1", items: 50, agreed: 45, open: true },
+    ]);
+    expect(Math.abs(figures.atMs - (await stage.store.serverTimeMs()))).toBeLessThan(10_000);
+  });
+
+  it("is of the newest sweeps only", async () => {
+    for (const name of ["two", "three"]) await submit(stage.store, name, [cell(`cell of ${name}`)]);
+    const figures = await stage.store.figures(2);
+    expect(figures.sweeps.map(({ sweep }) => sweep)).toEqual(["three", "two"]);
+    expect(new Set(figures.trials.map(({ sweep }) => sweep))).toEqual(new Set(["three", "two"]));
+  });
+
+  it("knows its connections", async () => {
+    await stage.store.ping(5000);
+    const { total, idle, waiting } = stage.store.poolUse();
+    expect(total).toBeGreaterThan(0);
+    expect(idle).toBeLessThanOrEqual(total);
+    expect(waiting).toBe(0);
+  });
+});
