@@ -22,6 +22,7 @@ import { closest } from "fastest-levenshtein";
 
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addExportCommand } from "./commands/export.ts";
+import { addImportCommand } from "./commands/import.ts";
 import { addJudgeCommand } from "./commands/judge.ts";
 import { addMazeCommand, addScoreCommand } from "./commands/maze-and-score.ts";
 import { addMockProvidersCommand } from "./commands/mock-providers.ts";
@@ -50,6 +51,7 @@ const addCommands: readonly AddCommand[] = [
   addReconcileCommand,
   addRescoreCommand,
   addExportCommand,
+  addImportCommand,
   addJudgeCommand,
   addMazeCommand,
   addScoreCommand,

@@ -11,13 +11,18 @@ const readLimitBytes = 64 * 1024 * 1024;
 
 /** Reads a text file; a missing or unreadable one is a usage error that names it. */
 export async function readText(absolutePath: string, shownPath: string): Promise<string> {
+  return (await readBytes(absolutePath, shownPath)).toString("utf8");
+}
+
+/** Reads a file as it is; a missing or unreadable one is a usage error that names it. */
+export async function readBytes(absolutePath: string, shownPath: string): Promise<Buffer> {
   try {
     // A pipe has no size to trust: read to the end.
     const bytes = await readFile(absolutePath);
     if (bytes.length > readLimitBytes) {
       throw new UsageError(`${shownPath} has ${bytes.length} bytes; at most ${readLimitBytes} are read.`);
     }
-    return bytes.toString("utf8");
+    return bytes;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = (error as NodeJS.ErrnoException).code;

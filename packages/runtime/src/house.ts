@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 
 import type { LimiterPort, QueuePort, StorePort } from "@hallumaze/engine";
+import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
 import { openLimiter } from "@hallumaze/limiter";
 import { openProviders, type Providers } from "@hallumaze/providers";
@@ -16,7 +17,7 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort;
+  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort & ImportStorePort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;
