@@ -1,4 +1,4 @@
-import { type ChatResult, submitSweep } from "@hallumaze/engine";
+import { submitSweep } from "@hallumaze/engine";
 import { openMetrics, openTracing } from "@hallumaze/telemetry";
 import { parseSpec } from "@hallumaze/sweep";
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -58,7 +58,7 @@ describe("a watched trial", () => {
   it("is one connected trace from its making to its judgement, by the GenAI conventions", async () => {
     const stage = await openJudgeStage();
     stage.candidates.play("c", () => ({
-      ...(reply(answerOf(1), 700) as ChatResult & { readonly kind: "reply" }),
+      ...reply(answerOf(1), 700),
       servedModel: "c-2026-01-01",
       ttftMs: 250,
       usage: { inputTokens: 700, outputTokens: 90, cachedTokens: 50, reasoningTokens: 20 },
@@ -72,15 +72,15 @@ describe("a watched trial", () => {
     const spans = run.spans();
     expect(new Set(spans.map((span) => span.spanContext().traceId))).toEqual(new Set([trial?.id.replaceAll("-", "")]));
     const named = new Map(spans.map((span) => [span.name, span]));
-    const ids = (name: string) => named.get(name)?.spanContext().spanId;
-    const tree = spans.map((span) => [span.name, span.parentSpanContext?.spanId ?? null]).toSorted();
+    const ids = (name: string): string => named.get(name)?.spanContext().spanId ?? "none";
+    const tree = spans.map((span) => `${span.name} < ${span.parentSpanContext?.spanId ?? ""}`).toSorted();
     expect(tree).toEqual(
       [
-        ["create trial", null],
-        ["process trial", ids("create trial")],
-        ["chat c", ids("process trial")],
-        ["process judgement", ids("create trial")],
-        ["chat j", ids("process judgement")],
+        "create trial < ",
+        `process trial < ${ids("create trial")}`,
+        `chat c < ${ids("process trial")}`,
+        `process judgement < ${ids("create trial")}`,
+        `chat j < ${ids("process judgement")}`,
       ].toSorted(),
     );
     expect(named.get("chat c")?.attributes).toEqual({
@@ -109,7 +109,7 @@ describe("a watched trial", () => {
     stage.candidates.play("c", (_, call) => {
       if (call === 1) return failed("overloaded", hostile);
       return {
-        ...(reply(hostile) as ChatResult),
+        ...reply(hostile),
         servedModel: hostile,
         nativeFinishReason: hostile,
         servedBy: hostile,
