@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import type { AriadneSummary } from "@hallumaze/ariadne";
+import type { DetectorStorePort, Finding } from "@hallumaze/detectors";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/judging";
@@ -25,7 +26,11 @@ import {
   trialJsonl,
 } from "@hallumaze/reports";
 
+import { findingLines, findingsMarkdown, findInSweep, type SweepFindings } from "./findings.ts";
+
 const pageSize = 500;
+/** Findings that a run prints; its folder has all. */
+const findingsShown = 8;
 /** Enough for two printed digits; papers use the analysis commands' larger number. */
 const leaderboardReplicates = 2000;
 
@@ -37,11 +42,13 @@ export interface Results {
   /** The judges whose levels are shown. */
   readonly judges: readonly string[];
   readonly folder: string;
+  readonly found: SweepFindings;
   readonly summary: {
     readonly folder: string;
     readonly files: readonly string[];
     readonly models: readonly LeaderboardRow[];
     readonly ariadne: readonly AriadneSummary[];
+    readonly findings: readonly Finding[];
   };
 }
 
@@ -86,7 +93,7 @@ export function rankSweep(
 /** Writes a sweep's tables below `folder`; each file appears whole or not at all. */
 export async function writeResults(
   console: Console,
-  store: ResultStore,
+  store: ResultStore & DetectorStorePort,
   sweep: SweepRecord,
   folder: string,
 ): Promise<Results> {
@@ -103,16 +110,21 @@ export async function writeResults(
   await writeWhole(join(target, "leaderboard.md"), [
     `${markdown(sweep.name, { rows, ariadne, judges: [...judges] })}\n`,
   ]);
+  const planned = rows.reduce((sum, row) => sum + row.planned, 0);
+  const found = await findInSweep(store, sweep.sweepId, planned);
+  await writeWhole(join(target, "warnings.md"), [findingsMarkdown(sweep.name, found)]);
+  await writeWhole(join(target, "warnings.json"), [`${JSON.stringify({ sweep: sweep.name, ...found }, null, 2)}\n`]);
   await writeWhole(join(target, "trials.csv"), trialCsv(judgedTrials(store, sweep)));
   await writeWhole(join(target, "trials.jsonl"), trialJsonl(judgedTrials(store, sweep)));
   const shown = relative(console.workingFolder, target) || ".";
-  const files = ["leaderboard.md", "leaderboard.json", "trials.csv", "trials.jsonl"];
+  const files = ["leaderboard.md", "leaderboard.json", "warnings.md", "warnings.json", "trials.csv", "trials.jsonl"];
   return {
     rows,
     ariadne,
     judges: [...judges],
     folder: shown,
-    summary: { folder: shown, files, models: rows, ariadne },
+    found,
+    summary: { folder: shown, files, models: rows, ariadne, findings: found.findings },
   };
 }
 
@@ -141,6 +153,8 @@ export function printLeaderboard(console: Console, results: Results): void {
   console.out("");
   console.out(legend(results.rows, results.judges));
   printAriadne(console, results.ariadne);
+  const inFile = join(results.folder, "warnings.md");
+  for (const line of findingLines(results.found, findingsShown, inFile)) console.out(line);
   console.out(`files: ${results.summary.files.map((file) => join(results.folder, file)).join("  ")}`);
 }
 

@@ -66,7 +66,7 @@ export type {
   TrialEnd,
   TrialRow,
 } from "./ports/store.ts";
-export { conversationOf, mazeOf } from "./prepare-trial.ts";
+export { conversationOf, mazeOf, prepareTrial } from "./prepare-trial.ts";
 export { reconcile, type ReconcileReport } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";

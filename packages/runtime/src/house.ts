@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 
+import type { DetectorStorePort } from "@hallumaze/detectors";
 import type { LimiterPort, QueuePort, StorePort } from "@hallumaze/engine";
 import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
@@ -17,7 +18,7 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort & ImportStorePort;
+  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort & ImportStorePort & DetectorStorePort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;

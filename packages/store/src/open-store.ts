@@ -1,3 +1,4 @@
+import type { DetectorStorePort } from "@hallumaze/detectors";
 import type { StorePort } from "@hallumaze/engine";
 import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
@@ -18,6 +19,7 @@ import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
 import { createProgressMethods, readFigures } from "./progress.ts";
 import { createSourceMethods, createStreamMethods } from "./stream-trials.ts";
+import { createAggregateMethods } from "./sweep-aggregates.ts";
 import { createSweepMethods } from "./sweeps.ts";
 
 /** How to open the ledger. */
@@ -33,7 +35,13 @@ export interface OpenStoreOptions {
 }
 
 /** The ledger: the ports of the engine, the judges, the operators and the imports, and the database's identity. */
-export interface Ledger extends StorePort, JudgeStorePort, SteeringPort, ImportStorePort, FiguresPort {
+export interface Ledger
+  extends StorePort,
+    JudgeStorePort,
+    SteeringPort,
+    ImportStorePort,
+    FiguresPort,
+    DetectorStorePort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
 }
@@ -72,6 +80,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createSourceMethods(database),
     ...createImportMethods(database),
     ...createProgressMethods(database),
+    ...createAggregateMethods(database),
     ...createStreamMethods(database),
     figures: (sweepLimit) => readFigures(database, sweepLimit),
     poolUse: database.poolUse,

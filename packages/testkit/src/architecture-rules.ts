@@ -20,7 +20,7 @@ export const layers: readonly (readonly string[])[] = [
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
   ["ariadne"],
-  ["contract", "engine", "mock-providers", "reports", "servers"],
+  ["contract", "detectors", "engine", "mock-providers", "reports", "servers"],
   ["imports", "judging", "watching"],
   ["steering"],
   ["figures", "limiter", "providers", "queue", "store", "telemetry"],
@@ -34,6 +34,7 @@ export const layers: readonly (readonly string[])[] = [
 /** Packages without I/O: with `types: []` a use of Node is a type error. */
 const purePackages = new Set([
   "ariadne",
+  "detectors",
   "foundation",
   "maze",
   "protocol",

@@ -8,6 +8,7 @@ import { type House, openHouse } from "@hallumaze/runtime";
 import { describeControl, describeSteering } from "@hallumaze/operator";
 import type { LaneControl } from "@hallumaze/steering";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
+import { allFindings, findingLines, findInSweep, type SweepFindings } from "../findings.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
 import { exitCodeOf, openTrials } from "../work-until-done.ts";
 
@@ -37,19 +38,36 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
 };
 
 async function showSweep(console: Console, house: House, sweepId: string, options: StatusOptions): Promise<ExitCode> {
+  let found: SweepFindings | null = null;
+  let foundAtMs = 0;
   for (;;) {
     const progress = await house.store.progress(sweepId);
     const lanes = await readLanes(house, progress);
     const judges = await house.store.judgeProgress(sweepId);
-    if (options.json) console.out(JSON.stringify({ ...progress, lanes, judges }));
+    const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
+    if (found === null || isFinished || console.now() - foundAtMs >= findAgainMs) {
+      found = await findInSweep(house.store, sweepId, countTrials(progress));
+      foundAtMs = console.now();
+    }
+    if (options.json)
+      console.out(JSON.stringify({ ...progress, lanes, judges, findings: found.findings, findingsScope: found.scope }));
     else {
       printStatus(console, progress, lanes);
       for (const line of judgeLines(judges)) console.out(line);
+      for (const line of findingLines(found, findingsShown, allFindings(progress.sweep.name))) console.out(line);
     }
-    const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
     if (!options.watch || isFinished) return exitCodeOf(progress);
     await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
   }
+}
+
+/** Findings that are shown; `--json` has all. */
+const findingsShown = 6;
+/** Between two looks of the detectors while a sweep is watched: they read replies, not counts alone. */
+const findAgainMs = 30_000;
+
+function countTrials({ models }: SweepProgress): number {
+  return models.reduce((sum, { states }) => sum + Object.values(states).reduce((all, count) => all + count, 0), 0);
 }
 
 function printStatus(console: Console, progress: SweepProgress, lanes: readonly LaneState[]): void {

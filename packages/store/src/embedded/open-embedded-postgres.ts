@@ -6,8 +6,7 @@ import pg from "pg";
 import { StoreError } from "../errors.ts";
 import { describeThisProcess, isKnownDead } from "../process-identity.ts";
 import { prepareBinaries } from "./binaries.ts";
-import { chooseAccount, chooseDataFolder, openHome, readOrMakePassword } from "./data-folder.ts";
-import { withFolderLock } from "./folder-lock.ts";
+import { chooseAccount, chooseDataFolder, openHome, readOrMakePassword, withFolderLock } from "./data-folder.ts";
 import { initialise, isServerThere, type ServerContext, startOrFind, stop } from "./server.ts";
 
 /** The embedded server as one client holds it. */

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { describeThisProcess } from "../process-identity.ts";
-import { withFolderLock } from "./folder-lock.ts";
+import { withFolderLock } from "./data-folder.ts";
 
 let folder: string;
 let file: string;
