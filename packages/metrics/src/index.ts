@@ -4,7 +4,7 @@ export { calibrationError } from "./ce.ts";
 export { firstErrorFactor } from "./first-error.ts";
 export { hallucinationRecognitionRate } from "./hrr.ts";
 export { loopEscape } from "./loop-escape.ts";
-export { type MeiParts, meiMax, metacognitiveEscapeIndex } from "./mei.ts";
+export { type MeiParts, meiMax, metacognitiveEscapeIndex, tenthsOfMei } from "./mei.ts";
 export { type ErrorWeight, type RobustOptions, scoreRobust, weighErrors } from "./robust.ts";
 export { hallumazeScore } from "./score.ts";
 export { isNonAnswer, simulateWalk, type WalkOptions } from "./simulate-walk.ts";

@@ -1,7 +1,8 @@
 import { type AriadneRecord, type AriadneRow, type AriadneSummary, summariseAriadne } from "@hallumaze/ariadne";
 import { createRandom } from "@hallumaze/foundation";
+import { answerKind } from "@hallumaze/trials";
 
-import { answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
+import type { ReportPages, ReportRow } from "./report-row.ts";
 
 /** How Ariadne's Thread is summarised. */
 export interface AriadneOptions {

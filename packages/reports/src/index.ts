@@ -22,7 +22,7 @@ export {
   planTable,
   type PlanTotals,
 } from "./plan-table.ts";
-export { type AnswerKind, answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
+export type { ReportPages, ReportRow } from "./report-row.ts";
 export {
   type MetacogSignal,
   type SeedShapeRecord,

@@ -1,7 +1,8 @@
+import { answerKind } from "@hallumaze/trials";
 import { describe, expect, it } from "vitest";
 
 import { createLeaderboard, leaderboard, type LeaderboardOptions } from "./leaderboard.ts";
-import { answerKind, type ReportRow } from "./report-row.ts";
+import type { ReportRow } from "./report-row.ts";
 import { missingRow, reportRow } from "./row.fixture.ts";
 
 const quick: LeaderboardOptions = { replicates: 500 };

@@ -1,8 +1,9 @@
 import { createRandom } from "@hallumaze/foundation";
 import type { ProfileScores } from "@hallumaze/metrics";
 import { bootstrapMean, type Interval, wilsonInterval } from "@hallumaze/statistics";
+import { type AnswerKind, answerKind } from "@hallumaze/trials";
 
-import { type AnswerKind, answerKind, type ReportPages, type ReportRow } from "./report-row.ts";
+import type { ReportPages, ReportRow } from "./report-row.ts";
 
 /** A mean over mazes, with the trials behind it. */
 export interface Figure {

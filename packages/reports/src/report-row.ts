@@ -56,32 +56,3 @@ export interface ReportJudge {
 
 /** Pages of rows, as the ledger streams them. */
 export type ReportPages = AsyncIterable<readonly ReportRow[]>;
-
-/**
- * What kind of answer a row holds: `full`; `cutOff`, scored on the part that is there; `nonAnswer`, the model's own
- * failure to answer, which counts as SR 0 and MEI 0; `missing`, lost to infrastructure or not run, in no mean.
- *
- * SOURCE: spec/benchmark.md section 4, item 11.
- */
-export type AnswerKind = "full" | "cutOff" | "nonAnswer" | "missing";
-
-/** Tells what kind of answer a row holds. */
-export function answerKind(row: Pick<ReportRow, "state" | "outcome" | "scores">): AnswerKind {
-  const seed = row.scores.seed;
-  if (row.state !== "done" || seed === undefined) return "missing";
-  switch (row.outcome) {
-    case "ok":
-      return "full";
-    case "truncated":
-    case "truncated_in_reasoning":
-      // BRS is null exactly where no attempt was made: a cut-off without a walk is a non-answer.
-      return seed.brs === null && seed.sr === 0 ? "nonAnswer" : "cutOff";
-    case "empty":
-    case "refused":
-    case "filtered":
-    case "parse_failed":
-      return "nonAnswer";
-    default:
-      return "missing";
-  }
-}

@@ -20,6 +20,8 @@ export const layers: readonly (readonly string[])[] = [
   ["protocol", "statistics"],
   ["judge", "metrics", "solvers", "sweep"],
   ["ariadne"],
+  ["trials"],
+  ["experiments"],
   ["contract", "detectors", "engine", "mock-providers", "reports", "servers"],
   ["imports", "judging", "watching"],
   ["steering"],
@@ -35,6 +37,7 @@ export const layers: readonly (readonly string[])[] = [
 const purePackages = new Set([
   "ariadne",
   "detectors",
+  "experiments",
   "foundation",
   "maze",
   "protocol",
@@ -43,6 +46,7 @@ const purePackages = new Set([
   "metrics",
   "solvers",
   "sweep",
+  "trials",
 ]);
 const limits = { filesOfAPackage: 25, linesOfAFile: 400 };
 const scope = "@hallumaze/";
