@@ -25,7 +25,7 @@ export const layers: readonly (readonly string[])[] = [
   ["contract", "detectors", "engine", "mock-providers", "reports", "servers"],
   ["imports", "judging", "watching"],
   ["steering"],
-  ["figures", "limiter", "providers", "queue", "store", "telemetry"],
+  ["figures", "limiter", "providers", "publishing", "queue", "store", "telemetry"],
   ["testkit"],
   ["runtime"],
   ["console"],
