@@ -10,6 +10,7 @@ import { createDatabase, createRedis } from "@hallumaze/testkit";
 import { Redis } from "ioredis";
 
 import { type Ledger, openLedger, openStage, type Program, type Stage } from "../test/program-stage.ts";
+import { memoryOf, peakOf } from "./process-memory.ts";
 
 const trials = Number(process.argv[2] ?? 2000);
 const concurrency = Number(process.argv[3] ?? 16);
@@ -103,18 +104,6 @@ async function watchWorker(worker: Program, ledger: Ledger, startedMs: number): 
   }
 }
 
-/** Resident memory now and at its highest; null where the process has ended. */
-function memoryOf(pid: number): { readonly rssMb: number; readonly peakMb: number } | null {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1024;
-    const [rssMb, peakMb] = [read("VmRSS"), read("VmHWM")];
-    return Number.isNaN(rssMb) ? null : { rssMb: Math.round(rssMb), peakMb: Math.round(peakMb) };
-  } catch {
-    return null;
-  }
-}
-
 function rssAt(samples: readonly Sample[]): Readonly<Record<string, number | null>> {
   const shares = [0.1, 0.25, 0.5, 0.75, 1];
   return Object.fromEntries(
@@ -146,11 +135,7 @@ async function watchExport({ folder, start }: Stage) {
   const file = join(folder, "large.jsonl");
   const startedMs = performance.now();
   const program = start(["export", "large", "--format", "jsonl", "--output", file]);
-  let peakMb = 0;
-  for (let memory = memoryOf(program.pid); memory !== null; memory = memoryOf(program.pid)) {
-    peakMb = memory.peakMb;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const peakMb = await peakOf(program.pid);
   const { code, err } = await program.ended;
   if (code !== 0) throw new Error(err);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n").length;

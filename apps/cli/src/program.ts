@@ -8,12 +8,15 @@ import {
 } from "@hallumaze/console";
 import { HalluMazeError } from "@hallumaze/foundation";
 import {
+  addBackupCommand,
   addCancelCommand,
   addLanesCommand,
   addPauseCommand,
   addPrioritizeCommand,
+  addPruneCommand,
   addReconcileCommand,
   addRescoreCommand,
+  addRestoreCommand,
   addResumeCommand,
   addRetryCommand,
 } from "@hallumaze/operator";
@@ -52,6 +55,9 @@ const addCommands: readonly AddCommand[] = [
   addRescoreCommand,
   addExportCommand,
   addImportCommand,
+  addBackupCommand,
+  addRestoreCommand,
+  addPruneCommand,
   addJudgeCommand,
   addMazeCommand,
   addScoreCommand,

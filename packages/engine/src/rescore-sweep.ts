@@ -6,6 +6,8 @@ const pageSize = 200;
 /** What rescoring did. */
 export interface RescoreReport {
   readonly rescored: number;
+  /** Replies whose text was pruned: their scores stand as they were. */
+  readonly pruned: number;
   /** Replies that the pure part could not score: a defect of ours, with the first message. */
   readonly failed: number;
   readonly firstMessage: string | null;
@@ -18,12 +20,17 @@ export async function rescoreSweep(
   signal: AbortSignal,
 ): Promise<RescoreReport> {
   let rescored = 0;
+  let pruned = 0;
   let failed = 0;
   let firstMessage: string | null = null;
   for await (const page of store.streamReplies(sweep.sweepId, pageSize)) {
     signal.throwIfAborted();
     const saved: { readonly trialId: string; readonly scored: ScoredTrial }[] = [];
     for (const reply of page) {
+      if (reply.isPruned) {
+        pruned += 1;
+        continue;
+      }
       try {
         saved.push({ trialId: reply.trialId, scored: scoreConversation(reply.plan, reply.replies, reply) });
       } catch (error) {
@@ -34,5 +41,5 @@ export async function rescoreSweep(
     await store.saveScores(saved);
     rescored += saved.length;
   }
-  return { rescored, failed, firstMessage };
+  return { rescored, pruned, failed, firstMessage };
 }

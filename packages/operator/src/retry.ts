@@ -74,6 +74,8 @@ export const addRescoreCommand: AddCommand = (program, console, register) => {
     const report = await rescoreSweep(house.store, sweep, console.interrupt);
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
     else console.out(`${sweep.name}: ${report.rescored} replies scored again, ${report.failed} could not be`);
+    if (report.pruned > 0)
+      console.err(`${report.pruned} replies keep their scores: their text was pruned, and nothing is left to score`);
     if (report.firstMessage) console.err(`first: ${report.firstMessage}`);
     return report.failed > 0 ? exitCodes.unexpected : exitCodes.ok;
   });

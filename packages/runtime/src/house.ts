@@ -60,7 +60,7 @@ export async function openHouse(
     if (environment.DATABASE_DIRECT_URL && !environment.DATABASE_URL) {
       throw new RuntimeError("environment-invalid", "DATABASE_DIRECT_URL stands beside DATABASE_URL, not alone.");
     }
-    const database = await openDatabase(environment);
+    const database = await openLedgerDatabase(environment);
     opened.push(database);
     const store = await openStore({
       databaseUrl: database.url,
@@ -104,7 +104,10 @@ export async function openHouse(
   }
 }
 
-async function openDatabase(environment: Environment): Promise<{ url: string; name: string; close(): Promise<void> }> {
+/** Where the ledger lives, as `openHouse` finds it; starts or joins the embedded server. Nothing in it is touched. */
+export async function openLedgerDatabase(
+  environment: Environment,
+): Promise<{ readonly url: string; readonly name: string; readonly close: () => Promise<void> }> {
   const url = environment.DATABASE_URL;
   if (url) return { url, name: `PostgreSQL at ${redactUrl(url)}`, close: async () => undefined };
   const embedded = await openEmbeddedPostgres({ home: resolve(environment.HALLUMAZE_HOME) });

@@ -1,6 +1,6 @@
 export { type Environment, environmentNames, parseEnvironment } from "./environment.ts";
 export { RuntimeError } from "./errors.ts";
-export { type House, openHouse } from "./house.ts";
+export { type House, openHouse, openLedgerDatabase } from "./house.ts";
 export { judgeModel, openJudgeCatalog } from "./judge-catalog.ts";
 export { type JudgeWorkerOptions, startJudgeWorker } from "./judge-worker.ts";
 export { openLaneCatalog } from "./lane-catalog.ts";

@@ -21,6 +21,7 @@ import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./stream-t
 import { insertJudgements, judgementRows, readJudgements } from "./judgements.ts";
 import { createMoneyMethods, settleMoney } from "./money.ts";
 import { isLaneParked, isWholePaused, priorityOf } from "./open-trials.ts";
+import { judgeProgress } from "./progress.ts";
 import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 
 type RequestMethods = Pick<
@@ -102,7 +103,7 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
       const { open = 0, failed = 0, firstMessage = null } = row ?? {};
       return { open, failed, firstMessage: decodeNullable(firstMessage) ?? "" };
     },
-    judgeProgress: (sweepId) => progress(database, sweepId),
+    judgeProgress: (sweepId) => judgeProgress(database, sweepId),
     listBlockedJudgeLanes: async () => {
       const rows = await database.query<{ readonly lane: string }>(Prisma.sql`
         SELECT DISTINCT q.lane FROM judge_requests q
@@ -256,7 +257,13 @@ async function claim(
   if (row === undefined) return { kind: "nothing" };
   if (row.fence === null) return { kind: "later", afterMs: Math.max(1, row.waitMs ?? 1) };
   const source = toSource(row);
-  if (source === null) return { kind: "nothing" };
+  if (source === null) {
+    await database.query(Prisma.sql`
+      UPDATE judge_requests q SET state = 'failed', outcome = 'internal', claimed_by = NULL, lease_until = NULL,
+        message = 'There is no text to judge: it was pruned.', finished_at = clock_timestamp()
+      WHERE q.id = ${row.requestId}::uuid AND q.fence = ${row.fence} RETURNING 1 AS ended`);
+    return { kind: "nothing" };
+  }
   const plan = JSON.parse(decodeText(row.planJson)) as JudgePlan;
   return { kind: "claimed", claim: await toClaim(database, { ...row, fence: row.fence }, plan, source) };
 }
@@ -372,29 +379,4 @@ async function endRequest(
     UPDATE judge_requests q SET ${endingOf(end)}
     WHERE q.id = ${requestId}::uuid AND q.fence = ${fence} AND q.state = 'running' RETURNING q.id::text`);
   return rows.length > 0 ? "ended" : "lost";
-}
-
-async function progress(database: Database, sweepId: string): ReturnType<JudgeStorePort["judgeProgress"]> {
-  if (!isUuid(sweepId)) return { states: {}, unscored: 0, failures: [] };
-  const rows = await database.query<{
-    readonly state: string;
-    readonly outcome: string | null;
-    readonly count: number;
-    readonly firstMessage: string | null;
-  }>(Prisma.sql`
-    SELECT state::text AS state, outcome, count(*)::int AS count, (array_agg(message ORDER BY created_at, id))[1] AS "firstMessage"
-    FROM judge_requests WHERE sweep_id = ${sweepId}::uuid GROUP BY state, outcome ORDER BY count(*) DESC, 1, 2`);
-  const states: Record<string, number> = {};
-  for (const { state, count } of rows) states[state] = (states[state] ?? 0) + count;
-  return {
-    states,
-    unscored: rows.find(({ state, outcome }) => state === "done" && outcome === "unscored")?.count ?? 0,
-    failures: rows
-      .filter(({ state }) => state === "failed" || state === "blocked")
-      .map(({ state, outcome, count, firstMessage }) => ({
-        outcome: outcome ?? (state === "blocked" ? "lane_parked" : "internal"),
-        count,
-        firstMessage: decodeNullable(firstMessage) ?? "",
-      })),
-  };
 }

@@ -13,6 +13,7 @@ import { type Database, isUuid, jsonRows } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { hashText } from "./exchanges.ts";
 import { Prisma } from "./generated/client.ts";
+import { hasText } from "./stream-trials.ts";
 import { decodeNullable, decodeText, encodeNullable, encodeText } from "./storable-text.ts";
 
 type JudgementMethods = Pick<
@@ -362,7 +363,7 @@ async function listUnjudged(
   return database.query<{ readonly resultId: string; readonly trialId: string }>(Prisma.sql`
     WITH chosen AS (
       SELECT t.id FROM trials t
-      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid AND t.state = 'done' ${beyond}
+      WHERE t.sweep_id = ${sweepId}::uuid AND t.in_grid AND t.state = 'done' AND ${hasText} ${beyond}
         AND ('x' || substr(md5(t.cell_id), 1, 7))::bit(28)::int < ${options.share}::float8 * 268435456
         AND NOT EXISTS (
           SELECT 1 FROM results r JOIN judge_requests q ON q.result_id = r.id

@@ -15,7 +15,7 @@ export interface Migration {
 }
 
 /** The lock that `prisma migrate` takes too, so that the two never work at once. SOURCE: Prisma's schema engine. */
-const migrationLock = 72_707_369;
+export const migrationLock = 72_707_369;
 const defaultFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../prisma/migrations");
 
 /** Reads the committed migrations, oldest first; `folder` is prisma/migrations unless told. */
@@ -88,8 +88,8 @@ export async function checkSchema(
   }
 }
 
-/** As Prisma makes it. */
-const recordTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+/** The table of applied migrations, as Prisma makes it. */
+export const recordTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum VARCHAR(64) NOT NULL,
   finished_at TIMESTAMPTZ,
@@ -185,12 +185,7 @@ async function apply(client: pg.Client, databaseUrl: string, migration: Migratio
   try {
     // In the same transaction: a first migration that fails leaves no empty record behind.
     await client.query(recordTable);
-    await client.query(migration.sql);
-    await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), checksumOf(migration), migration.name],
-    );
+    await applyMigration(client, migration);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const sqlState = cause instanceof pg.DatabaseError ? (cause.code ?? "") : "";
@@ -210,6 +205,17 @@ async function apply(client: pg.Client, databaseUrl: string, migration: Migratio
   }
 }
 
-function checksumOf(migration: Migration): string {
+/** Runs a migration and records it, in the transaction that the client is in; `recordTable` is there. */
+export async function applyMigration(client: pg.ClientBase, migration: Migration): Promise<void> {
+  await client.query(migration.sql);
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+    [randomUUID(), checksumOf(migration), migration.name],
+  );
+}
+
+/** SHA-256 of a migration's text, as Prisma records it. */
+export function checksumOf(migration: Migration): string {
   return createHash("sha256").update(migration.sql, "utf8").digest("hex");
 }

@@ -57,8 +57,9 @@ export function createOpenTrialMethods(database: Database): OpenTrialMethods {
       if (sweepId !== null && !isUuid(sweepId)) return [];
       const ofSweep = sweepId === null ? Prisma.sql`NOT ${isPaused}` : Prisma.sql`t.sweep_id = ${sweepId}::uuid`;
       return database.query<{ readonly lane: string; readonly open: number }>(Prisma.sql`
-        SELECT t.lane, count(*)::int AS open FROM trials t JOIN sweeps s ON s.id = t.sweep_id
-        WHERE t.state IN ('planned', 'queued', 'running') AND t.in_grid AND ${ofSweep} GROUP BY t.lane ORDER BY t.lane`);
+        SELECT t.lane, sum(t.trials)::float8 AS open FROM trial_tallies t JOIN sweeps s ON s.id = t.sweep_id
+        WHERE t.state IN ('planned', 'queued', 'running') AND t.in_grid AND ${ofSweep}
+        GROUP BY t.lane HAVING sum(t.trials) > 0 ORDER BY t.lane`);
     },
     requeue: (sweepId, selector) => requeue(database, sweepId, selector),
     cancelTrials: (sweepId, selector, options) => cancelTrials(database, sweepId, selector, options.now),
@@ -313,7 +314,7 @@ async function unblockLane(database: Database, lane: string): Promise<readonly O
 
 async function listBlockedLanes(database: Database): Promise<readonly string[]> {
   const rows = await database.query<{ readonly lane: string }>(
-    Prisma.sql`SELECT DISTINCT t.lane FROM trials t WHERE ${isLaneBlocked} ORDER BY t.lane`,
+    Prisma.sql`SELECT t.lane FROM trial_tallies t WHERE ${isLaneBlocked} GROUP BY t.lane HAVING sum(t.trials) > 0 ORDER BY t.lane`,
   );
   return rows.map((row) => row.lane);
 }

@@ -6,6 +6,7 @@ import type {
   SweepProgress,
   TrialState,
 } from "@hallumaze/engine";
+import type { JudgeStorePort } from "@hallumaze/judging";
 import type { JudgeAgreement, JudgeGroup, LedgerFigures, SweepFigures, TrialGroup } from "@hallumaze/watching";
 
 import { type Database, isUuid } from "./database.ts";
@@ -24,27 +25,29 @@ export function createProgressMethods(database: Database): Pick<StorePort, "prog
   };
 }
 
+/** From counts that the database keeps as they change: its time does not grow with the trials. */
 async function progress(database: Database, sweepId: string): Promise<SweepProgress> {
   const found = isUuid(sweepId)
     ? await database.run((prisma) => prisma.sweep.findUnique({ where: { id: sweepId }, include: lastEstimate }))
     : null;
   if (found === null) throw new StoreError("sweep-unknown", `No sweep has the id ${sweepId}.`);
-  const [groups, costs, failures, money, [counts]] = await Promise.all([
+  const [groups, speeds, costs, failures, money] = await Promise.all([
     countGroups(database, sweepId),
+    measureSpeeds(database, sweepId),
     sumCosts(database, sweepId),
     findFailures(database, sweepId),
     sumMoney(database, sweepId),
-    database.query<{ readonly leftGrid: number; readonly lateDuplicates: number }>(Prisma.sql`
-      SELECT (SELECT count(*)::int FROM trials WHERE sweep_id = ${sweepId}::uuid AND NOT in_grid) AS "leftGrid",
-        (SELECT count(*)::int FROM exchanges e JOIN trials t ON t.id = e.trial_id
-         WHERE e.late_duplicate AND t.sweep_id = ${sweepId}::uuid) AS "lateDuplicates"`),
   ]);
   return {
     sweep: toRecord(found),
-    models: toModels(groups, costs),
+    models: toModels(
+      groups.filter((group) => group.inGrid),
+      speeds,
+      costs,
+    ),
     failures,
-    leftGrid: counts?.leftGrid ?? 0,
-    lateDuplicates: counts?.lateDuplicates ?? 0,
+    leftGrid: groups.filter((group) => !group.inGrid).reduce((sum, group) => sum + group.count, 0),
+    lateDuplicates: [...costs.values()].reduce((sum, cost) => sum + cost.lateDuplicates, 0),
     money,
   };
 }
@@ -54,43 +57,54 @@ interface Group {
   readonly lane: string;
   readonly state: TrialState;
   readonly outcome: string | null;
+  readonly inGrid: boolean;
   readonly count: number;
   readonly reused: number;
-  readonly recentlyFinished: number;
-  /** Seconds since the first of these; null where there is none. */
-  readonly sinceSeconds: number | null;
 }
 
-const isRecent = Prisma.sql`state IN ('done', 'failed') AND source_trial_id IS NULL
-        AND finished_at > clock_timestamp() - interval '1 minute'`;
-
-/** A cell taken over from another sweep was finished there: it does not count as speed here. */
 async function countGroups(database: Database, sweepId: string): Promise<readonly Group[]> {
   return database.query<Group>(Prisma.sql`
-    SELECT alias, lane, state::text AS state, outcome, count(*)::int AS count,
-      (count(*) FILTER (WHERE state = 'done' AND source_trial_id IS NOT NULL))::int AS reused,
-      (count(*) FILTER (WHERE ${isRecent}))::int AS "recentlyFinished",
-      (extract(epoch FROM clock_timestamp() - min(finished_at) FILTER (WHERE ${isRecent})))::float8 AS "sinceSeconds"
-    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid
-    GROUP BY alias, lane, state, outcome ORDER BY alias, lane`);
+    SELECT alias, lane, state::text AS state, nullif(outcome, '') AS outcome, in_grid AS "inGrid", sum(trials)::float8 AS count,
+      coalesce(sum(trials) FILTER (WHERE state = 'done' AND reused), 0)::float8 AS reused
+    FROM trial_tallies WHERE sweep_id = ${sweepId}::uuid
+    GROUP BY alias, lane, state, outcome, in_grid HAVING sum(trials) <> 0 ORDER BY alias, lane`);
+}
+
+interface Speed {
+  readonly alias: string;
+  readonly lane: string;
+  readonly finished: number;
+  /** Seconds since the first of these. */
+  readonly sinceSeconds: number;
+}
+
+/** What ended in the last minute. A cell taken over from another sweep was finished there: it is no speed here. */
+async function measureSpeeds(database: Database, sweepId: string): Promise<ReadonlyMap<string, Speed>> {
+  const rows = await database.query<Speed>(Prisma.sql`
+    SELECT alias, lane, count(*)::float8 AS finished, extract(epoch FROM now() - min(finished_at))::float8 AS "sinceSeconds"
+    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state IN ('done', 'failed') AND source_trial_id IS NULL
+      AND finished_at > now() - interval '1 minute'
+    GROUP BY alias, lane`);
+  return new Map(rows.map((row) => [modelKey(row), row]));
 }
 
 type CostRow = Pick<
   ModelProgress,
   "alias" | "lane" | "costUsd" | "costUnknown" | "requests" | "followUps" | "failedRequests" | "limiterMs"
->;
+> & { readonly lateDuplicates: number };
 
 /** Every request counts, also those of lost tries and late replies: they are on the bill. */
 async function sumCosts(database: Database, sweepId: string): Promise<ReadonlyMap<string, CostRow>> {
   const rows = await database.query<CostRow>(Prisma.sql`
-    SELECT t.alias, t.lane, trim_scale(sum(e.cost_usd))::text AS "costUsd",
-      (count(*) FILTER (WHERE e.cost_usd IS NULL AND (e.text IS NOT NULL OR e.cost_bound_usd IS NOT NULL)))::int AS "costUnknown",
-      count(*)::int AS requests, (count(*) FILTER (WHERE e.turn > 0))::int AS "followUps",
-      (count(*) FILTER (WHERE e.outcome IS NOT NULL))::int AS "failedRequests",
-      coalesce(sum(e.limiter_ms), 0)::float8 AS "limiterMs"
-    FROM trials t JOIN exchanges e ON e.trial_id = t.id
-    WHERE t.sweep_id = ${sweepId}::uuid GROUP BY t.alias, t.lane`);
-  return new Map(rows.map((row) => [JSON.stringify([row.alias, row.lane]), row]));
+    SELECT alias, lane, CASE WHEN sum(cost_known) > 0 THEN trim_scale(sum(cost_usd))::text END AS "costUsd",
+      sum(cost_unknown)::float8 AS "costUnknown", sum(requests)::float8 AS requests, sum(follow_ups)::float8 AS "followUps",
+      sum(failed)::float8 AS "failedRequests", sum(limiter_ms)::float8 AS "limiterMs", sum(late)::float8 AS "lateDuplicates"
+    FROM exchange_tallies WHERE sweep_id = ${sweepId}::uuid GROUP BY alias, lane`);
+  return new Map(rows.map((row) => [modelKey(row), row]));
+}
+
+function modelKey({ alias, lane }: { readonly alias: string; readonly lane: string }): string {
+  return JSON.stringify([alias, lane]);
 }
 
 async function tally(database: Database, sweepId: string, sinceMs: number): Promise<RequestTally> {
@@ -135,17 +149,24 @@ async function replyHistory(
     GROUP BY t.size, t.language, 3`);
 }
 
-/** What an operator's park blocks has no outcome: no try of it has ended. */
-const failureKind = Prisma.sql`coalesce(outcome, CASE WHEN state = 'blocked' THEN 'lane_parked' ELSE 'internal' END)`;
-
+/** The first message of a kind comes by an index, one look a kind. What an operator's park blocks has no outcome of its own. */
 async function findFailures(database: Database, sweepId: string): Promise<readonly FailureGroup[]> {
+  const first = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`(
+      SELECT t.message FROM trials t
+      WHERE t.sweep_id = ${sweepId}::uuid AND t.alias = k.alias AND ${condition} AND t.in_grid AND t.state IN ('failed', 'blocked')
+      ORDER BY t.finished_at, t.id LIMIT 1)`;
   const rows = await database.query<
     Omit<FailureGroup, "firstMessage"> & { readonly firstMessage: string | null }
   >(Prisma.sql`
-    SELECT alias, ${failureKind} AS outcome, count(*)::int AS count,
-      (array_agg(message ORDER BY finished_at, id))[1] AS "firstMessage"
-    FROM trials WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state IN ('failed', 'blocked')
-    GROUP BY alias, ${failureKind} ORDER BY alias, count(*) DESC, 2`);
+    SELECT k.alias, CASE WHEN k.outcome <> '' THEN k.outcome WHEN k.parked THEN 'lane_parked' ELSE 'internal' END AS outcome, k.count,
+      CASE WHEN k.outcome = '' THEN ${first(Prisma.sql`t.outcome IS NULL AND (t.state = 'blocked') = k.parked`)}
+        ELSE ${first(Prisma.sql`t.outcome = k.outcome`)} END AS "firstMessage"
+    FROM (
+      SELECT alias, outcome, outcome = '' AND state = 'blocked' AS parked, sum(trials)::float8 AS count FROM trial_tallies
+      WHERE sweep_id = ${sweepId}::uuid AND in_grid AND state IN ('failed', 'blocked')
+      GROUP BY 1, 2, 3 HAVING sum(trials) <> 0
+    ) k
+    ORDER BY k.alias, k.count DESC, 2`);
   return rows.map((row) => ({
     ...row,
     alias: decodeText(row.alias),
@@ -164,10 +185,14 @@ const noTrials: Readonly<Record<TrialState, number>> = {
 };
 
 /** Outcomes are counted for trials that have ended: that of a retry under way is not one of the trial. */
-function toModels(groups: readonly Group[], costs: ReadonlyMap<string, CostRow>): readonly ModelProgress[] {
+function toModels(
+  groups: readonly Group[],
+  speeds: ReadonlyMap<string, Speed>,
+  costs: ReadonlyMap<string, CostRow>,
+): readonly ModelProgress[] {
   const byModel = new Map<string, Group[]>();
   for (const group of groups) {
-    const key = JSON.stringify([group.alias, group.lane]);
+    const key = modelKey(group);
     byModel.set(key, [...(byModel.get(key) ?? []), group]);
   }
   return [...byModel].map(([key, ofModel]) => {
@@ -184,7 +209,7 @@ function toModels(groups: readonly Group[], costs: ReadonlyMap<string, CostRow>)
       states,
       reused: ofModel.reduce((sum, group) => sum + group.reused, 0),
       outcomes,
-      finishedPerSecond: finishedPerSecond(ofModel),
+      finishedPerSecond: finishedPerSecond(speeds.get(key)),
       costUsd: costs.get(key)?.costUsd ?? null,
       costUnknown: costs.get(key)?.costUnknown ?? 0,
       requests: costs.get(key)?.requests ?? 0,
@@ -196,10 +221,42 @@ function toModels(groups: readonly Group[], costs: ReadonlyMap<string, CostRow>)
 }
 
 /** Over the time since the first of the last minute's, at least a second: one trial just ended is no high rate. */
-function finishedPerSecond(groups: readonly Group[]): number {
-  const finished = groups.reduce((sum, group) => sum + group.recentlyFinished, 0);
-  const sinceSeconds = Math.max(1, ...groups.map((group) => group.sinceSeconds ?? 0));
-  return finished / Math.min(60, sinceSeconds);
+function finishedPerSecond(speed: Speed | undefined): number {
+  if (speed === undefined) return 0;
+  return speed.finished / Math.min(60, Math.max(1, speed.sinceSeconds));
+}
+
+/** How a sweep's requests to judges stand, from counts that the database keeps. */
+export async function judgeProgress(database: Database, sweepId: string): ReturnType<JudgeStorePort["judgeProgress"]> {
+  if (!isUuid(sweepId)) return { states: {}, unscored: 0, failures: [] };
+  const rows = await database.query<{
+    readonly state: string;
+    readonly outcome: string | null;
+    readonly count: number;
+    readonly firstMessage: string | null;
+  }>(Prisma.sql`
+    SELECT k.state::text AS state, nullif(k.outcome, '') AS outcome, k.count, CASE WHEN k.state IN ('failed', 'blocked') THEN (
+        SELECT q.message FROM judge_requests q WHERE q.sweep_id = ${sweepId}::uuid AND q.outcome = nullif(k.outcome, '')
+          AND q.state IN ('failed', 'blocked') AND q.state = k.state ORDER BY q.created_at, q.id LIMIT 1
+      ) END AS "firstMessage"
+    FROM (
+      SELECT state, outcome, sum(requests)::float8 AS count FROM judge_tallies WHERE sweep_id = ${sweepId}::uuid
+      GROUP BY state, outcome HAVING sum(requests) <> 0
+    ) k
+    ORDER BY k.count DESC, 1, 2`);
+  const states: Record<string, number> = {};
+  for (const { state, count } of rows) states[state] = (states[state] ?? 0) + count;
+  return {
+    states,
+    unscored: rows.find(({ state, outcome }) => state === "done" && outcome === "unscored")?.count ?? 0,
+    failures: rows
+      .filter(({ state }) => state === "failed" || state === "blocked")
+      .map(({ state, outcome, count, firstMessage }) => ({
+        outcome: outcome ?? (state === "blocked" ? "lane_parked" : "internal"),
+        count,
+        firstMessage: decodeNullable(firstMessage) ?? "",
+      })),
+  };
 }
 
 /** Since the first of a group that may start now was given to the queue; null where none waits. */

@@ -181,12 +181,14 @@ interface ReplyPageRow extends OrderedRow {
   readonly first: StoredReply["replies"][number];
   /** Null where the first answer was the last. */
   readonly followUps: StoredReply["replies"] | null;
+  readonly isPruned: boolean;
   readonly shadow: boolean;
 }
 
 /** The turns that followed the accepted first answer and that its trial kept (0: all), the newest reply of each. */
 const conversation = Prisma.sql`LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_object('text', coalesce(f."text", ''), 'finishReason', f.finish_reason) ORDER BY f.turn) AS replies
+    SELECT json_agg(json_build_object('text', coalesce(f."text", ''), 'finishReason', f.finish_reason) ORDER BY f.turn) AS replies,
+      bool_or(f."text" IS NULL AND f.text_sha256 IS NOT NULL) AS is_pruned
     FROM (
       SELECT DISTINCT ON (x.turn) x.* FROM exchanges x JOIN trials o ON o.id = x.trial_id
       WHERE x.trial_id = e.trial_id AND x.turn > 0 AND x.sequence > e.sequence AND NOT x.late_duplicate AND x.outcome IS NULL
@@ -209,14 +211,16 @@ async function* streamReplies(
       WITH ${pageAfter(sweepId, last, pageSize, answered)}
       SELECT ${orderColumns}, t.plan,
         json_build_object('text', coalesce(e."text", ''), 'finishReason', e.finish_reason) AS first,
-        later.replies AS "followUps", EXISTS (SELECT 1 FROM readings r
+        later.replies AS "followUps",
+        (e."text" IS NULL AND e.text_sha256 IS NOT NULL) OR coalesce(later.is_pruned, false) AS "isPruned", EXISTS (SELECT 1 FROM readings r
           WHERE r.trial_id = e.trial_id AND strpos(r.reading_json, '"ariadne":{') > 0) AS shadow
       FROM page t ${accepted} ${conversation} ORDER BY ${order}`);
     if (rows.length === 0) return;
-    yield rows.map(({ trialId, plan, first, followUps, shadow }) => ({
+    yield rows.map(({ trialId, plan, first, followUps, shadow, isPruned }) => ({
       trialId,
       plan,
       shadow,
+      isPruned,
       replies: [first, ...(followUps ?? [])].map((reply) => ({ ...reply, text: decodeText(reply.text) })),
     }));
     if (rows.length < pageSize) return;
@@ -230,6 +234,8 @@ type TrialSource = Extract<JudgedSource, { readonly kind: "trial" }>;
 export interface SourceRow {
   readonly trialPlan: TrialSource["plan"] | null;
   readonly replies: TrialSource["replies"] | null;
+  /** True where a reply's text was pruned; null without a trial. */
+  readonly isPruned: boolean | null;
   readonly response: string | null;
   readonly prompt: string | null;
   readonly expectedL3: string | null;
@@ -238,18 +244,19 @@ export interface SourceRow {
 }
 
 /** The columns of a `SourceRow`, with `sourceJoins`. */
-export const sourceColumns = Prisma.sql`t.plan AS "trialPlan", talk.replies, r.response, s.prompt,
+export const sourceColumns = Prisma.sql`t.plan AS "trialPlan", talk.replies, talk.is_pruned AS "isPruned", r.response, s.prompt,
   s.expected_l3 AS "expectedL3", s.criteria_l1 AS "criteriaL1", s.criteria_l2 AS "criteriaL2"`;
 
 /** Joins what is judged of a result `r`: its scenario, or its trial with the conversation that was scored. */
 export const sourceJoins = Prisma.sql`LEFT JOIN scenarios s ON s.id = r.scenario_id
     LEFT JOIN trials t ON t.id = r.trial_id LEFT JOIN exchanges e ON e.id = t.accepted_exchange_id
     LEFT JOIN LATERAL (
-      SELECT json_agg(json_build_object('text', coalesce(x."text", ''), 'finishReason', x.finish_reason) ORDER BY x.turn) AS replies
+      SELECT json_agg(json_build_object('text', coalesce(x."text", ''), 'finishReason', x.finish_reason) ORDER BY x.turn) AS replies,
+        bool_or(x."text" IS NULL AND x.text_sha256 IS NOT NULL) AS is_pruned
       FROM (
-        SELECT e."text", e.finish_reason, 0 AS turn
+        SELECT e."text", e.text_sha256, e.finish_reason, 0 AS turn
         UNION ALL
-        SELECT f."text", f.finish_reason, f.turn FROM (
+        SELECT f."text", f.text_sha256, f.finish_reason, f.turn FROM (
           SELECT DISTINCT ON (y.turn) y.* FROM exchanges y
           WHERE y.trial_id = e.trial_id AND y.turn > 0 AND y.sequence > e.sequence AND NOT y.late_duplicate
             AND y.outcome IS NULL AND t."group" <> 'A'
@@ -258,8 +265,13 @@ export const sourceJoins = Prisma.sql`LEFT JOIN scenarios s ON s.id = r.scenario
       ) x
     ) talk ON e.id IS NOT NULL`;
 
-/** What is judged; null where there is nothing to judge. */
+/** True for a trial `t` whose answer's text was not pruned. */
+export const hasText = Prisma.sql`NOT EXISTS (SELECT 1 FROM exchanges e
+  WHERE e.id = t.accepted_exchange_id AND e."text" IS NULL AND e.text_sha256 IS NOT NULL)`;
+
+/** What is judged; null where there is nothing to judge, or its text was pruned. */
 export function toSource(row: SourceRow): JudgedSource | null {
+  if (row.isPruned === true) return null;
   if (row.trialPlan !== null && row.replies !== null) {
     const replies = row.replies.map((reply) => ({ ...reply, text: decodeText(reply.text) }));
     return { kind: "trial", plan: row.trialPlan, replies };

@@ -26,6 +26,7 @@ export const layers: readonly (readonly string[])[] = [
   ["imports", "judging", "watching"],
   ["steering"],
   ["figures", "limiter", "providers", "publishing", "queue", "store", "telemetry"],
+  ["archive"],
   ["testkit"],
   ["runtime"],
   ["console"],

@@ -293,6 +293,8 @@ export interface StoredReply {
   readonly replies: readonly { readonly text: string; readonly finishReason: FinishReason | null }[];
   /** Whether the trial was held in a sweep that gives group A its neutral turn; a sweep's groups may change later. */
   readonly shadow: boolean;
+  /** True where a text of it was pruned: what was scored stands, and cannot be scored again. */
+  readonly isPruned: boolean;
 }
 
 /** The ledger. Every method is safe to repeat. */

@@ -121,3 +121,18 @@ export type Import = Prisma.ImportModel
  * One row of an imported file. Null is not told, never 0.
  */
 export type ImportedTrial = Prisma.ImportedTrialModel
+/**
+ * Model TrialTally
+ * How many trials stand where; kept by triggers on `trials`, summed over slots. Empty outcome: none.
+ */
+export type TrialTally = Prisma.TrialTallyModel
+/**
+ * Model ExchangeTally
+ * What a sweep's models were asked; kept by triggers on `exchanges` and `trials`, summed over slots.
+ */
+export type ExchangeTally = Prisma.ExchangeTallyModel
+/**
+ * Model JudgeTally
+ * How many requests to judges stand where; kept by triggers on `judge_requests`.
+ */
+export type JudgeTally = Prisma.JudgeTallyModel

@@ -412,7 +412,10 @@ export const ModelName = {
   GoldLabel: 'GoldLabel',
   Calibration: 'Calibration',
   Import: 'Import',
-  ImportedTrial: 'ImportedTrial'
+  ImportedTrial: 'ImportedTrial',
+  TrialTally: 'TrialTally',
+  ExchangeTally: 'ExchangeTally',
+  JudgeTally: 'JudgeTally'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -428,7 +431,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1616,6 +1619,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TrialTally: {
+      payload: Prisma.$TrialTallyPayload<ExtArgs>
+      fields: Prisma.TrialTallyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TrialTallyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TrialTallyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        findFirst: {
+          args: Prisma.TrialTallyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TrialTallyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        findMany: {
+          args: Prisma.TrialTallyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>[]
+        }
+        create: {
+          args: Prisma.TrialTallyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        createMany: {
+          args: Prisma.TrialTallyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TrialTallyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>[]
+        }
+        delete: {
+          args: Prisma.TrialTallyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        update: {
+          args: Prisma.TrialTallyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        deleteMany: {
+          args: Prisma.TrialTallyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TrialTallyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TrialTallyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>[]
+        }
+        upsert: {
+          args: Prisma.TrialTallyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrialTallyPayload>
+        }
+        aggregate: {
+          args: Prisma.TrialTallyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTrialTally>
+        }
+        groupBy: {
+          args: Prisma.TrialTallyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrialTallyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TrialTallyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrialTallyCountAggregateOutputType> | number
+        }
+      }
+    }
+    ExchangeTally: {
+      payload: Prisma.$ExchangeTallyPayload<ExtArgs>
+      fields: Prisma.ExchangeTallyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ExchangeTallyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ExchangeTallyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        findFirst: {
+          args: Prisma.ExchangeTallyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ExchangeTallyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        findMany: {
+          args: Prisma.ExchangeTallyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>[]
+        }
+        create: {
+          args: Prisma.ExchangeTallyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        createMany: {
+          args: Prisma.ExchangeTallyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ExchangeTallyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>[]
+        }
+        delete: {
+          args: Prisma.ExchangeTallyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        update: {
+          args: Prisma.ExchangeTallyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        deleteMany: {
+          args: Prisma.ExchangeTallyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ExchangeTallyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ExchangeTallyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>[]
+        }
+        upsert: {
+          args: Prisma.ExchangeTallyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExchangeTallyPayload>
+        }
+        aggregate: {
+          args: Prisma.ExchangeTallyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateExchangeTally>
+        }
+        groupBy: {
+          args: Prisma.ExchangeTallyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExchangeTallyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ExchangeTallyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExchangeTallyCountAggregateOutputType> | number
+        }
+      }
+    }
+    JudgeTally: {
+      payload: Prisma.$JudgeTallyPayload<ExtArgs>
+      fields: Prisma.JudgeTallyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.JudgeTallyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.JudgeTallyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        findFirst: {
+          args: Prisma.JudgeTallyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.JudgeTallyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        findMany: {
+          args: Prisma.JudgeTallyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>[]
+        }
+        create: {
+          args: Prisma.JudgeTallyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        createMany: {
+          args: Prisma.JudgeTallyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.JudgeTallyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>[]
+        }
+        delete: {
+          args: Prisma.JudgeTallyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        update: {
+          args: Prisma.JudgeTallyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        deleteMany: {
+          args: Prisma.JudgeTallyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.JudgeTallyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.JudgeTallyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>[]
+        }
+        upsert: {
+          args: Prisma.JudgeTallyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JudgeTallyPayload>
+        }
+        aggregate: {
+          args: Prisma.JudgeTallyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateJudgeTally>
+        }
+        groupBy: {
+          args: Prisma.JudgeTallyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.JudgeTallyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.JudgeTallyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.JudgeTallyCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1761,6 +1986,10 @@ export const ExchangeScalarFieldEnum = {
   requestJson: 'requestJson',
   rawBody: 'rawBody',
   rawSha256: 'rawSha256',
+  requestSha256: 'requestSha256',
+  textSha256: 'textSha256',
+  reasoningSha256: 'reasoningSha256',
+  prunedAt: 'prunedAt',
   text: 'text',
   reasoning: 'reasoning',
   finishReason: 'finishReason',
@@ -1887,6 +2116,9 @@ export const JudgementScalarFieldEnum = {
   attempt: 'attempt',
   requestJson: 'requestJson',
   rawBody: 'rawBody',
+  requestSha256: 'requestSha256',
+  rawSha256: 'rawSha256',
+  prunedAt: 'prunedAt',
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   costUsd: 'costUsd',
@@ -2000,6 +2232,51 @@ export const ImportedTrialScalarFieldEnum = {
 } as const
 
 export type ImportedTrialScalarFieldEnum = (typeof ImportedTrialScalarFieldEnum)[keyof typeof ImportedTrialScalarFieldEnum]
+
+
+export const TrialTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  alias: 'alias',
+  lane: 'lane',
+  state: 'state',
+  outcome: 'outcome',
+  inGrid: 'inGrid',
+  reused: 'reused',
+  slot: 'slot',
+  trials: 'trials'
+} as const
+
+export type TrialTallyScalarFieldEnum = (typeof TrialTallyScalarFieldEnum)[keyof typeof TrialTallyScalarFieldEnum]
+
+
+export const ExchangeTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  alias: 'alias',
+  lane: 'lane',
+  slot: 'slot',
+  requests: 'requests',
+  followUps: 'followUps',
+  failed: 'failed',
+  late: 'late',
+  limiterMs: 'limiterMs',
+  costUnknown: 'costUnknown',
+  costKnown: 'costKnown',
+  costUsd: 'costUsd'
+} as const
+
+export type ExchangeTallyScalarFieldEnum = (typeof ExchangeTallyScalarFieldEnum)[keyof typeof ExchangeTallyScalarFieldEnum]
+
+
+export const JudgeTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  lane: 'lane',
+  state: 'state',
+  outcome: 'outcome',
+  slot: 'slot',
+  requests: 'requests'
+} as const
+
+export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2333,6 +2610,9 @@ export type GlobalOmitConfig = {
   calibration?: Prisma.CalibrationOmit
   import?: Prisma.ImportOmit
   importedTrial?: Prisma.ImportedTrialOmit
+  trialTally?: Prisma.TrialTallyOmit
+  exchangeTally?: Prisma.ExchangeTallyOmit
+  judgeTally?: Prisma.JudgeTallyOmit
 }
 
 /* Types for Logging */

@@ -66,7 +66,10 @@ export const ModelName = {
   GoldLabel: 'GoldLabel',
   Calibration: 'Calibration',
   Import: 'Import',
-  ImportedTrial: 'ImportedTrial'
+  ImportedTrial: 'ImportedTrial',
+  TrialTally: 'TrialTally',
+  ExchangeTally: 'ExchangeTally',
+  JudgeTally: 'JudgeTally'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -191,6 +194,10 @@ export const ExchangeScalarFieldEnum = {
   requestJson: 'requestJson',
   rawBody: 'rawBody',
   rawSha256: 'rawSha256',
+  requestSha256: 'requestSha256',
+  textSha256: 'textSha256',
+  reasoningSha256: 'reasoningSha256',
+  prunedAt: 'prunedAt',
   text: 'text',
   reasoning: 'reasoning',
   finishReason: 'finishReason',
@@ -317,6 +324,9 @@ export const JudgementScalarFieldEnum = {
   attempt: 'attempt',
   requestJson: 'requestJson',
   rawBody: 'rawBody',
+  requestSha256: 'requestSha256',
+  rawSha256: 'rawSha256',
+  prunedAt: 'prunedAt',
   inputTokens: 'inputTokens',
   outputTokens: 'outputTokens',
   costUsd: 'costUsd',
@@ -430,6 +440,51 @@ export const ImportedTrialScalarFieldEnum = {
 } as const
 
 export type ImportedTrialScalarFieldEnum = (typeof ImportedTrialScalarFieldEnum)[keyof typeof ImportedTrialScalarFieldEnum]
+
+
+export const TrialTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  alias: 'alias',
+  lane: 'lane',
+  state: 'state',
+  outcome: 'outcome',
+  inGrid: 'inGrid',
+  reused: 'reused',
+  slot: 'slot',
+  trials: 'trials'
+} as const
+
+export type TrialTallyScalarFieldEnum = (typeof TrialTallyScalarFieldEnum)[keyof typeof TrialTallyScalarFieldEnum]
+
+
+export const ExchangeTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  alias: 'alias',
+  lane: 'lane',
+  slot: 'slot',
+  requests: 'requests',
+  followUps: 'followUps',
+  failed: 'failed',
+  late: 'late',
+  limiterMs: 'limiterMs',
+  costUnknown: 'costUnknown',
+  costKnown: 'costKnown',
+  costUsd: 'costUsd'
+} as const
+
+export type ExchangeTallyScalarFieldEnum = (typeof ExchangeTallyScalarFieldEnum)[keyof typeof ExchangeTallyScalarFieldEnum]
+
+
+export const JudgeTallyScalarFieldEnum = {
+  sweepId: 'sweepId',
+  lane: 'lane',
+  state: 'state',
+  outcome: 'outcome',
+  slot: 'slot',
+  requests: 'requests'
+} as const
+
+export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -72,6 +72,10 @@ export type ExchangeMinAggregateOutputType = {
   requestJson: string | null
   rawBody: string | null
   rawSha256: string | null
+  requestSha256: string | null
+  textSha256: string | null
+  reasoningSha256: string | null
+  prunedAt: Date | null
   text: string | null
   reasoning: string | null
   finishReason: string | null
@@ -108,6 +112,10 @@ export type ExchangeMaxAggregateOutputType = {
   requestJson: string | null
   rawBody: string | null
   rawSha256: string | null
+  requestSha256: string | null
+  textSha256: string | null
+  reasoningSha256: string | null
+  prunedAt: Date | null
   text: string | null
   reasoning: string | null
   finishReason: string | null
@@ -144,6 +152,10 @@ export type ExchangeCountAggregateOutputType = {
   requestJson: number
   rawBody: number
   rawSha256: number
+  requestSha256: number
+  textSha256: number
+  reasoningSha256: number
+  prunedAt: number
   text: number
   reasoning: number
   finishReason: number
@@ -216,6 +228,10 @@ export type ExchangeMinAggregateInputType = {
   requestJson?: true
   rawBody?: true
   rawSha256?: true
+  requestSha256?: true
+  textSha256?: true
+  reasoningSha256?: true
+  prunedAt?: true
   text?: true
   reasoning?: true
   finishReason?: true
@@ -252,6 +268,10 @@ export type ExchangeMaxAggregateInputType = {
   requestJson?: true
   rawBody?: true
   rawSha256?: true
+  requestSha256?: true
+  textSha256?: true
+  reasoningSha256?: true
+  prunedAt?: true
   text?: true
   reasoning?: true
   finishReason?: true
@@ -288,6 +308,10 @@ export type ExchangeCountAggregateInputType = {
   requestJson?: true
   rawBody?: true
   rawSha256?: true
+  requestSha256?: true
+  textSha256?: true
+  reasoningSha256?: true
+  prunedAt?: true
   text?: true
   reasoning?: true
   finishReason?: true
@@ -408,9 +432,13 @@ export type ExchangeGroupByOutputType = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson: string | null
   rawBody: string | null
   rawSha256: string | null
+  requestSha256: string | null
+  textSha256: string | null
+  reasoningSha256: string | null
+  prunedAt: Date | null
   text: string | null
   reasoning: string | null
   finishReason: string | null
@@ -467,9 +495,13 @@ export type ExchangeWhereInput = {
   tryNumber?: Prisma.IntFilter<"Exchange"> | number
   workerId?: Prisma.StringFilter<"Exchange"> | string
   lateDuplicate?: Prisma.BoolFilter<"Exchange"> | boolean
-  requestJson?: Prisma.StringFilter<"Exchange"> | string
+  requestJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
   text?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoning?: Prisma.StringNullableFilter<"Exchange"> | string | null
   finishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
@@ -504,9 +536,13 @@ export type ExchangeOrderByWithRelationInput = {
   tryNumber?: Prisma.SortOrder
   workerId?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
-  requestJson?: Prisma.SortOrder
+  requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
   rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  textSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  reasoningSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   reasoning?: Prisma.SortOrderInput | Prisma.SortOrder
   finishReason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -544,9 +580,13 @@ export type ExchangeWhereUniqueInput = Prisma.AtLeast<{
   tryNumber?: Prisma.IntFilter<"Exchange"> | number
   workerId?: Prisma.StringFilter<"Exchange"> | string
   lateDuplicate?: Prisma.BoolFilter<"Exchange"> | boolean
-  requestJson?: Prisma.StringFilter<"Exchange"> | string
+  requestJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
   text?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoning?: Prisma.StringNullableFilter<"Exchange"> | string | null
   finishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
@@ -581,9 +621,13 @@ export type ExchangeOrderByWithAggregationInput = {
   tryNumber?: Prisma.SortOrder
   workerId?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
-  requestJson?: Prisma.SortOrder
+  requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
   rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  textSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  reasoningSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   text?: Prisma.SortOrderInput | Prisma.SortOrder
   reasoning?: Prisma.SortOrderInput | Prisma.SortOrder
   finishReason?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -625,9 +669,13 @@ export type ExchangeScalarWhereWithAggregatesInput = {
   tryNumber?: Prisma.IntWithAggregatesFilter<"Exchange"> | number
   workerId?: Prisma.StringWithAggregatesFilter<"Exchange"> | string
   lateDuplicate?: Prisma.BoolWithAggregatesFilter<"Exchange"> | boolean
-  requestJson?: Prisma.StringWithAggregatesFilter<"Exchange"> | string
+  requestJson?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   rawBody?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  requestSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  textSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  reasoningSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  prunedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Exchange"> | Date | string | null
   text?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   reasoning?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   finishReason?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
@@ -660,9 +708,13 @@ export type ExchangeCreateInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -697,9 +749,13 @@ export type ExchangeUncheckedCreateInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -732,9 +788,13 @@ export type ExchangeUpdateInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -769,9 +829,13 @@ export type ExchangeUncheckedUpdateInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -805,9 +869,13 @@ export type ExchangeCreateManyInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -840,9 +908,13 @@ export type ExchangeUpdateManyMutationInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -876,9 +948,13 @@ export type ExchangeUncheckedUpdateManyInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -925,6 +1001,10 @@ export type ExchangeCountOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  textSha256?: Prisma.SortOrder
+  reasoningSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   text?: Prisma.SortOrder
   reasoning?: Prisma.SortOrder
   finishReason?: Prisma.SortOrder
@@ -978,6 +1058,10 @@ export type ExchangeMaxOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  textSha256?: Prisma.SortOrder
+  reasoningSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   text?: Prisma.SortOrder
   reasoning?: Prisma.SortOrder
   finishReason?: Prisma.SortOrder
@@ -1014,6 +1098,10 @@ export type ExchangeMinOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  textSha256?: Prisma.SortOrder
+  reasoningSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   text?: Prisma.SortOrder
   reasoning?: Prisma.SortOrder
   finishReason?: Prisma.SortOrder
@@ -1105,9 +1193,13 @@ export type ExchangeCreateWithoutTrialInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -1140,9 +1232,13 @@ export type ExchangeUncheckedCreateWithoutTrialInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -1205,9 +1301,13 @@ export type ExchangeScalarWhereInput = {
   tryNumber?: Prisma.IntFilter<"Exchange"> | number
   workerId?: Prisma.StringFilter<"Exchange"> | string
   lateDuplicate?: Prisma.BoolFilter<"Exchange"> | boolean
-  requestJson?: Prisma.StringFilter<"Exchange"> | string
+  requestJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
   text?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoning?: Prisma.StringNullableFilter<"Exchange"> | string | null
   finishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
@@ -1240,9 +1340,13 @@ export type ExchangeCreateManyTrialInput = {
   tryNumber: number
   workerId: string
   lateDuplicate: boolean
-  requestJson: string
+  requestJson?: string | null
   rawBody?: string | null
   rawSha256?: string | null
+  requestSha256?: string | null
+  textSha256?: string | null
+  reasoningSha256?: string | null
+  prunedAt?: Date | string | null
   text?: string | null
   reasoning?: string | null
   finishReason?: string | null
@@ -1275,9 +1379,13 @@ export type ExchangeUpdateWithoutTrialInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1310,9 +1418,13 @@ export type ExchangeUncheckedUpdateWithoutTrialInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1345,9 +1457,13 @@ export type ExchangeUncheckedUpdateManyWithoutTrialInput = {
   tryNumber?: Prisma.IntFieldUpdateOperationsInput | number
   workerId?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
-  requestJson?: Prisma.StringFieldUpdateOperationsInput | string
+  requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   text?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoning?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   finishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1386,6 +1502,10 @@ export type ExchangeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   requestJson?: boolean
   rawBody?: boolean
   rawSha256?: boolean
+  requestSha256?: boolean
+  textSha256?: boolean
+  reasoningSha256?: boolean
+  prunedAt?: boolean
   text?: boolean
   reasoning?: boolean
   finishReason?: boolean
@@ -1423,6 +1543,10 @@ export type ExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   requestJson?: boolean
   rawBody?: boolean
   rawSha256?: boolean
+  requestSha256?: boolean
+  textSha256?: boolean
+  reasoningSha256?: boolean
+  prunedAt?: boolean
   text?: boolean
   reasoning?: boolean
   finishReason?: boolean
@@ -1460,6 +1584,10 @@ export type ExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   requestJson?: boolean
   rawBody?: boolean
   rawSha256?: boolean
+  requestSha256?: boolean
+  textSha256?: boolean
+  reasoningSha256?: boolean
+  prunedAt?: boolean
   text?: boolean
   reasoning?: boolean
   finishReason?: boolean
@@ -1497,6 +1625,10 @@ export type ExchangeSelectScalar = {
   requestJson?: boolean
   rawBody?: boolean
   rawSha256?: boolean
+  requestSha256?: boolean
+  textSha256?: boolean
+  reasoningSha256?: boolean
+  prunedAt?: boolean
   text?: boolean
   reasoning?: boolean
   finishReason?: boolean
@@ -1521,7 +1653,7 @@ export type ExchangeSelectScalar = {
   createdAt?: boolean
 }
 
-export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
+export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "requestSha256" | "textSha256" | "reasoningSha256" | "prunedAt" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
 export type ExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }
@@ -1552,12 +1684,22 @@ export type $ExchangePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The writer had lost its claim: archived, never accepted, its cost counted.
      */
     lateDuplicate: boolean
-    requestJson: string
+    /**
+     * Null once it was pruned; so are raw body, reasoning and, where that was asked for, text.
+     */
+    requestJson: string | null
     rawBody: string | null
     /**
      * Of the raw body as received (UTF-8), before any escaping.
      */
     rawSha256: string | null
+    /**
+     * Of what was pruned, as it was stored (`encodeText`, UTF-8).
+     */
+    requestSha256: string | null
+    textSha256: string | null
+    reasoningSha256: string | null
+    prunedAt: Date | null
     text: string | null
     reasoning: string | null
     finishReason: string | null
@@ -2030,6 +2172,10 @@ export interface ExchangeFieldRefs {
   readonly requestJson: Prisma.FieldRef<"Exchange", 'String'>
   readonly rawBody: Prisma.FieldRef<"Exchange", 'String'>
   readonly rawSha256: Prisma.FieldRef<"Exchange", 'String'>
+  readonly requestSha256: Prisma.FieldRef<"Exchange", 'String'>
+  readonly textSha256: Prisma.FieldRef<"Exchange", 'String'>
+  readonly reasoningSha256: Prisma.FieldRef<"Exchange", 'String'>
+  readonly prunedAt: Prisma.FieldRef<"Exchange", 'DateTime'>
   readonly text: Prisma.FieldRef<"Exchange", 'String'>
   readonly reasoning: Prisma.FieldRef<"Exchange", 'String'>
   readonly finishReason: Prisma.FieldRef<"Exchange", 'String'>

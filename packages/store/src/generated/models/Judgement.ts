@@ -76,6 +76,9 @@ export type JudgementMinAggregateOutputType = {
   attempt: number | null
   requestJson: string | null
   rawBody: string | null
+  requestSha256: string | null
+  rawSha256: string | null
+  prunedAt: Date | null
   inputTokens: number | null
   outputTokens: number | null
   costUsd: runtime.Decimal | null
@@ -112,6 +115,9 @@ export type JudgementMaxAggregateOutputType = {
   attempt: number | null
   requestJson: string | null
   rawBody: string | null
+  requestSha256: string | null
+  rawSha256: string | null
+  prunedAt: Date | null
   inputTokens: number | null
   outputTokens: number | null
   costUsd: runtime.Decimal | null
@@ -148,6 +154,9 @@ export type JudgementCountAggregateOutputType = {
   attempt: number
   requestJson: number
   rawBody: number
+  requestSha256: number
+  rawSha256: number
+  prunedAt: number
   inputTokens: number
   outputTokens: number
   costUsd: number
@@ -208,6 +217,9 @@ export type JudgementMinAggregateInputType = {
   attempt?: true
   requestJson?: true
   rawBody?: true
+  requestSha256?: true
+  rawSha256?: true
+  prunedAt?: true
   inputTokens?: true
   outputTokens?: true
   costUsd?: true
@@ -244,6 +256,9 @@ export type JudgementMaxAggregateInputType = {
   attempt?: true
   requestJson?: true
   rawBody?: true
+  requestSha256?: true
+  rawSha256?: true
+  prunedAt?: true
   inputTokens?: true
   outputTokens?: true
   costUsd?: true
@@ -280,6 +295,9 @@ export type JudgementCountAggregateInputType = {
   attempt?: true
   requestJson?: true
   rawBody?: true
+  requestSha256?: true
+  rawSha256?: true
+  prunedAt?: true
   inputTokens?: true
   outputTokens?: true
   costUsd?: true
@@ -403,6 +421,9 @@ export type JudgementGroupByOutputType = {
   attempt: number
   requestJson: string | null
   rawBody: string | null
+  requestSha256: string | null
+  rawSha256: string | null
+  prunedAt: Date | null
   inputTokens: number | null
   outputTokens: number | null
   costUsd: runtime.Decimal | null
@@ -462,6 +483,9 @@ export type JudgementWhereInput = {
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  rawSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Judgement"> | Date | string | null
   inputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   outputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Judgement"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -499,6 +523,9 @@ export type JudgementOrderByWithRelationInput = {
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   inputTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   outputTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -540,6 +567,9 @@ export type JudgementWhereUniqueInput = Prisma.AtLeast<{
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  rawSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Judgement"> | Date | string | null
   inputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   outputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Judgement"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -577,6 +607,9 @@ export type JudgementOrderByWithAggregationInput = {
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   inputTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   outputTokens?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -621,6 +654,9 @@ export type JudgementScalarWhereWithAggregatesInput = {
   attempt?: Prisma.IntWithAggregatesFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
   rawBody?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
+  requestSha256?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
+  rawSha256?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
+  prunedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Judgement"> | Date | string | null
   inputTokens?: Prisma.IntNullableWithAggregatesFilter<"Judgement"> | number | null
   outputTokens?: Prisma.IntNullableWithAggregatesFilter<"Judgement"> | number | null
   costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Judgement"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -656,6 +692,9 @@ export type JudgementCreateInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -693,6 +732,9 @@ export type JudgementUncheckedCreateInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -728,6 +770,9 @@ export type JudgementUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -765,6 +810,9 @@ export type JudgementUncheckedUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -801,6 +849,9 @@ export type JudgementCreateManyInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -836,6 +887,9 @@ export type JudgementUpdateManyMutationInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -872,6 +926,9 @@ export type JudgementUncheckedUpdateManyInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -926,6 +983,9 @@ export type JudgementCountOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  rawSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   inputTokens?: Prisma.SortOrder
   outputTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -973,6 +1033,9 @@ export type JudgementMaxOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  rawSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   inputTokens?: Prisma.SortOrder
   outputTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1009,6 +1072,9 @@ export type JudgementMinOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
   rawBody?: Prisma.SortOrder
+  requestSha256?: Prisma.SortOrder
+  rawSha256?: Prisma.SortOrder
+  prunedAt?: Prisma.SortOrder
   inputTokens?: Prisma.SortOrder
   outputTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1097,6 +1163,9 @@ export type JudgementCreateWithoutResultInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1132,6 +1201,9 @@ export type JudgementUncheckedCreateWithoutResultInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1197,6 +1269,9 @@ export type JudgementScalarWhereInput = {
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
   rawBody?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  requestSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  rawSha256?: Prisma.StringNullableFilter<"Judgement"> | string | null
+  prunedAt?: Prisma.DateTimeNullableFilter<"Judgement"> | Date | string | null
   inputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   outputTokens?: Prisma.IntNullableFilter<"Judgement"> | number | null
   costUsd?: Prisma.DecimalNullableFilter<"Judgement"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1232,6 +1307,9 @@ export type JudgementCreateManyResultInput = {
   attempt?: number
   requestJson?: string | null
   rawBody?: string | null
+  requestSha256?: string | null
+  rawSha256?: string | null
+  prunedAt?: Date | string | null
   inputTokens?: number | null
   outputTokens?: number | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1267,6 +1345,9 @@ export type JudgementUpdateWithoutResultInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1302,6 +1383,9 @@ export type JudgementUncheckedUpdateWithoutResultInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1337,6 +1421,9 @@ export type JudgementUncheckedUpdateManyWithoutResultInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   inputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   outputTokens?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1375,6 +1462,9 @@ export type JudgementSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   attempt?: boolean
   requestJson?: boolean
   rawBody?: boolean
+  requestSha256?: boolean
+  rawSha256?: boolean
+  prunedAt?: boolean
   inputTokens?: boolean
   outputTokens?: boolean
   costUsd?: boolean
@@ -1412,6 +1502,9 @@ export type JudgementSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   attempt?: boolean
   requestJson?: boolean
   rawBody?: boolean
+  requestSha256?: boolean
+  rawSha256?: boolean
+  prunedAt?: boolean
   inputTokens?: boolean
   outputTokens?: boolean
   costUsd?: boolean
@@ -1449,6 +1542,9 @@ export type JudgementSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   attempt?: boolean
   requestJson?: boolean
   rawBody?: boolean
+  requestSha256?: boolean
+  rawSha256?: boolean
+  prunedAt?: boolean
   inputTokens?: boolean
   outputTokens?: boolean
   costUsd?: boolean
@@ -1486,6 +1582,9 @@ export type JudgementSelectScalar = {
   attempt?: boolean
   requestJson?: boolean
   rawBody?: boolean
+  requestSha256?: boolean
+  rawSha256?: boolean
+  prunedAt?: boolean
   inputTokens?: boolean
   outputTokens?: boolean
   costUsd?: boolean
@@ -1494,7 +1593,7 @@ export type JudgementSelectScalar = {
   createdAt?: boolean
 }
 
-export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "round" | "lateDuplicate" | "repeat" | "attempt" | "requestJson" | "rawBody" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
+export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "round" | "lateDuplicate" | "repeat" | "attempt" | "requestJson" | "rawBody" | "requestSha256" | "rawSha256" | "prunedAt" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
 export type JudgementInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }
@@ -1559,6 +1658,12 @@ export type $JudgementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     attempt: number
     requestJson: string | null
     rawBody: string | null
+    /**
+     * Of what was pruned, as it was stored.
+     */
+    requestSha256: string | null
+    rawSha256: string | null
+    prunedAt: Date | null
     inputTokens: number | null
     outputTokens: number | null
     costUsd: runtime.Decimal | null
@@ -2016,6 +2121,9 @@ export interface JudgementFieldRefs {
   readonly attempt: Prisma.FieldRef<"Judgement", 'Int'>
   readonly requestJson: Prisma.FieldRef<"Judgement", 'String'>
   readonly rawBody: Prisma.FieldRef<"Judgement", 'String'>
+  readonly requestSha256: Prisma.FieldRef<"Judgement", 'String'>
+  readonly rawSha256: Prisma.FieldRef<"Judgement", 'String'>
+  readonly prunedAt: Prisma.FieldRef<"Judgement", 'DateTime'>
   readonly inputTokens: Prisma.FieldRef<"Judgement", 'Int'>
   readonly outputTokens: Prisma.FieldRef<"Judgement", 'Int'>
   readonly costUsd: Prisma.FieldRef<"Judgement", 'Decimal'>
