@@ -100,6 +100,21 @@ describe("aggregates", () => {
     expect(JSON.stringify(found)).not.toContain("words");
   });
 
+  it("tell the same of texts that were pruned, by the hashes that are kept", async () => {
+    const cells = grid("m", [1, 2, 3], [5]);
+    const before = await answerAll("pruned", cells, ({ seed }) => ({ text: seed < 3 ? "cached" : "own" }));
+    const { sweepId } = (await stage.store.findSweep("pruned")) ?? { sweepId: "" };
+    await stage.sql(
+      `UPDATE exchanges e SET text_sha256 = encode(sha256(convert_to(e.text, 'UTF8')), 'hex'), text = NULL, request_json = NULL
+       FROM trials t WHERE t.id = e.trial_id AND t.sweep_id = $1 AND t.mirage`,
+      [sweepId],
+    );
+    const after = await stage.store.aggregates(sweepId, all);
+    expect(after.answers).toEqual(before.answers);
+    expect(after.mirages).toEqual(before.mirages);
+    expect(only(after.mirages)).toMatchObject({ pairs: 3, identical: 3 });
+  });
+
   it("take two equal prompts for no pair: a maze without a trap has no mirage to miss", async () => {
     const found = await answerAll("no trap", grid("m", [1, 2], [5]), () => ({ text: "same", requestJson: "{}" }));
     expect(found.mirages).toEqual([]);

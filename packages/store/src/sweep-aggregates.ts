@@ -138,9 +138,10 @@ const servedNamesMax = 12;
 /** Replies of each model whose stated confidences are looked at, about. */
 const confidenceReplies = 40;
 
-/** The first 64 bits of a text's hash: of any two in a million texts, two agree by chance once in 10^7 looks. */
-const hashOfText = Prisma.sql`CASE WHEN x."text" <> ''
-          THEN ('x' || encode(substr(sha256(convert_to(x."text", 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint END`;
+/** The first 64 bits of a text's hash: a million texts hold two that agree by chance once in 10^7 looks. That of a pruned text is kept. */
+const hashOfText = Prisma.sql`CASE
+          WHEN x."text" <> '' THEN ('x' || encode(substr(sha256(convert_to(x."text", 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint
+          WHEN x."text" IS NULL THEN ('x' || left(x.text_sha256, 16))::bit(64)::bigint END`;
 
 /**
  * Everything that needs the accepted first replies, in one statement over one look at them. Texts are hashed where they
@@ -241,13 +242,15 @@ const answerParts = Prisma.sql`texts AS (
       FROM texts GROUP BY alias, size
     )`;
 
-/** A maze without a trap has one prompt, with and without the mirage: its requests are equally long, and it is no pair. */
+/**
+ * A maze without a trap has one prompt, with and without the mirage: its requests are equally long, and it is no pair. Pruned
+ * requests have no length: such a maze then counts as one, 0.4 % of 5×5. */
 const pairParts = Prisma.sql`pairs AS (
       SELECT alias, min(id::text) FILTER (WHERE mirage) AS one, min(id::text) FILTER (WHERE NOT mirage) AS other,
         min(answer) = max(answer) AS same_text, count(input_tokens) = 2 AS counted, min(input_tokens) = max(input_tokens) AS same_input
       FROM replies WHERE ${isAnswer}
       GROUP BY alias, size, seed, language, confidence, grp, repeat
-      HAVING count(*) = 2 AND coalesce(min(sent_bytes) <> max(sent_bytes), true)
+      HAVING count(*) = 2 AND (count(sent_bytes) < 2 OR min(sent_bytes) <> max(sent_bytes))
     ), mirages AS (
       SELECT alias, count(*)::int AS pairs, (count(*) FILTER (WHERE same_text))::int AS identical,
         (count(*) FILTER (WHERE counted))::int AS counted,
