@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { deliveryJobId, readPayload, safeDelayMs, writePayload } from "./payload.ts";
+import { deliveryJobId, deliveryRank, readPayload, safeDelayMs, writePayload } from "./payload.ts";
 
 const delivery = fc.record({
   trialId: fc.string({
@@ -63,4 +63,18 @@ describe("safeDelayMs", () => {
     [0.2, 1],
     [Number.POSITIVE_INFINITY, 31_536_000_000],
   ])("%d ms become %d", (given, kept) => expect(safeDelayMs(given)).toBe(kept));
+});
+
+describe("deliveryRank", () => {
+  it("a higher priority stands before any turn of a lower one, and all of them in what BullMQ takes", () => {
+    const most = deliveryRank({ priority: -10, turn: Number.MAX_VALUE });
+    expect(deliveryRank({ priority: 10, turn: -5 })).toBe(1);
+    expect(deliveryRank({ priority: 1, turn: 1e9 })).toBeLessThan(deliveryRank({ priority: 0 }));
+    expect(most).toBeLessThanOrEqual(2 ** 21 - 1);
+    expect(deliveryRank({ priority: 99 })).toBe(deliveryRank({ priority: 10 }));
+  });
+
+  it("four turns count as equal, so that sweeps alternate by weight: one turn apart and a third of one", () => {
+    expect([0, 3.9, 4, 8].map((turn) => deliveryRank({ turn }) - deliveryRank({}))).toEqual([0, 0, 1, 2]);
+  });
 });

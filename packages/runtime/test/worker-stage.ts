@@ -35,6 +35,8 @@ export interface WorkerStage {
       readonly limits?: object;
       readonly rehearsal?: boolean;
       readonly name?: string;
+      /** Further keys of the spec. */
+      readonly spec?: object;
     },
   ) => Promise<SweepRecord>;
   readonly work: (given: Partial<WorkerOptions>) => SolveWorker;
@@ -88,7 +90,14 @@ export async function openWorkerStage(redisUrl?: string, atEnd: AtEnd = onTestFi
     queue,
     sql,
     submit: async (seeds, given = {}) => {
-      const { tries = 4, models = ["sim/oracle"], limits = {}, rehearsal = false, name = "stage" } = given;
+      const {
+        tries = 4,
+        models = ["sim/oracle"],
+        limits = {},
+        rehearsal = false,
+        name = "stage",
+        spec: more = {},
+      } = given;
       const text = JSON.stringify({
         name,
         models,
@@ -98,6 +107,7 @@ export async function openWorkerStage(redisUrl?: string, atEnd: AtEnd = onTestFi
         groups: ["A"],
         mirage: true,
         retries: { tries },
+        ...more,
       });
       const { spec } = parseSpec(text, { fileName: "stage.json" });
       const provenance = { gitCommit: null, gitDirty: null, programVersion: "test", nodeVersion: process.version };

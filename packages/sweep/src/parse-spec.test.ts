@@ -171,6 +171,17 @@ describe("specToJson", () => {
     expect(parseStoredSpec(specToJson(stored))).toEqual(stored);
   });
 
+  it("writes priority and weight only where they are set: an older worker refuses keys that it does not know", () => {
+    const read = (more: object) =>
+      parseSpec(JSON.stringify({ name: "p", models: ["sim/oracle"], seeds: [1], sizes: [5], ...more }), OPTIONS).spec;
+    expect(specToJson(read({}))).not.toMatch(/priority|weight/);
+    const set = read({ priority: -3, weight: 0.5 });
+    expect(set).toMatchObject({ priority: -3, weight: 0.5 });
+    expect(parseStoredSpec(specToJson(set))).toEqual(set);
+    expect(() => read({ priority: 11 })).toThrow(SpecError);
+    expect(() => read({ weight: 0 })).toThrow(SpecError);
+  });
+
   it("is refused by parseStoredSpec where it is damaged", () => {
     expect(() => parseStoredSpec("{")).toThrow(SpecError);
     expect(() => parseStoredSpec('{"name":"x"}')).toThrow(SpecError);
