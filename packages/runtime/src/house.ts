@@ -10,7 +10,7 @@ import { openQueue } from "@hallumaze/queue";
 import { redactUrl } from "@hallumaze/servers";
 import type { SteeringPort } from "@hallumaze/steering";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
-import type { FiguresPort } from "@hallumaze/watching";
+import type { AlertPort, FiguresPort } from "@hallumaze/watching";
 
 import type { Environment } from "./environment.ts";
 import { RuntimeError } from "./errors.ts";
@@ -18,7 +18,13 @@ import type { Logger } from "./logger.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
-  readonly store: StorePort & JudgeStorePort & SteeringPort & FiguresPort & ImportStorePort & DetectorStorePort;
+  readonly store: StorePort &
+    JudgeStorePort &
+    SteeringPort &
+    FiguresPort &
+    AlertPort &
+    ImportStorePort &
+    DetectorStorePort;
   readonly queue: QueuePort;
   readonly limiter: LimiterPort;
   readonly provider: Providers;

@@ -3,7 +3,7 @@ import type { StorePort } from "@hallumaze/engine";
 import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
 import type { SteeringPort } from "@hallumaze/steering";
-import type { FiguresPort } from "@hallumaze/watching";
+import type { AlertPort, FiguresPort } from "@hallumaze/watching";
 
 import { createClaimMethods } from "./claims.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -17,7 +17,7 @@ import { createJudgementMethods, createJudgeResultMethods } from "./judgements.t
 import { checkSchema, migrateDatabase } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
-import { createProgressMethods, readFigures } from "./progress.ts";
+import { createAlertMethods, createProgressMethods, readFigures } from "./progress.ts";
 import { createSourceMethods, createStreamMethods } from "./stream-trials.ts";
 import { createAggregateMethods } from "./sweep-aggregates.ts";
 import { createSweepMethods } from "./sweeps.ts";
@@ -41,6 +41,7 @@ export interface Ledger
     SteeringPort,
     ImportStorePort,
     FiguresPort,
+    AlertPort,
     DetectorStorePort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
@@ -82,6 +83,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createProgressMethods(database),
     ...createAggregateMethods(database),
     ...createStreamMethods(database),
+    ...createAlertMethods(database),
     figures: (sweepLimit) => readFigures(database, sweepLimit),
     poolUse: database.poolUse,
     ping: (timeoutMs) =>

@@ -7,9 +7,17 @@ import type {
   TrialState,
 } from "@hallumaze/engine";
 import type { JudgeStorePort } from "@hallumaze/judging";
-import type { JudgeAgreement, JudgeGroup, LedgerFigures, SweepFigures, TrialGroup } from "@hallumaze/watching";
+import type {
+  Alert,
+  AlertPort,
+  JudgeAgreement,
+  JudgeGroup,
+  LedgerFigures,
+  SweepFigures,
+  TrialGroup,
+} from "@hallumaze/watching";
 
-import { type Database, isUuid } from "./database.ts";
+import { type Database, isUuid, jsonRows } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
 import { sumMoney } from "./money.ts";
@@ -297,5 +305,57 @@ export async function readFigures(database: Database, sweepLimit: number): Promi
     trials: trials.map((row) => ({ ...row, alias: decodeText(row.alias), sweep: nameOf(row.sweepId) })),
     judges: judges.map((row) => ({ ...row, sweep: nameOf(row.sweepId) })),
     agreements,
+  };
+}
+
+/** The methods of the ledger that decide who tells people of what. */
+export function createAlertMethods(database: Database): AlertPort {
+  return {
+    settleAlerts: async (conditions, readAtMs) => {
+      const rows = conditions.map(({ kind, subject, stands, marker, facts }) => ({
+        kind,
+        subject: encodeText(subject),
+        stands,
+        marker,
+        facts: encodeText(JSON.stringify(facts)),
+      }));
+      const readAt = Prisma.sql`to_timestamp(${readAtMs}::float8 / 1000)`;
+      await database.query(Prisma.sql`
+        WITH given AS (
+          SELECT * FROM json_to_recordset(${jsonRows(rows)}) AS g(kind text, subject text, stands bool, marker text, facts text)
+          ORDER BY kind, subject
+        ), lowered AS (
+          UPDATE alerts a SET active = false, changed_at = clock_timestamp() FROM given g
+          WHERE NOT g.stands AND a.active AND a.kind = g.kind AND a.subject = g.subject AND a.changed_at < ${readAt}
+        )
+        INSERT INTO alerts AS a (kind, subject, marker, active, facts_json, raised_at, changed_at)
+        SELECT kind, subject, marker, true, facts, clock_timestamp(), clock_timestamp() FROM given WHERE stands
+        ON CONFLICT (kind, subject) DO UPDATE SET active = true, marker = EXCLUDED.marker, occurrence = a.occurrence + 1,
+          facts_json = EXCLUDED.facts_json, raised_at = clock_timestamp(), changed_at = clock_timestamp(), claimed_until = NULL,
+          attempts = 0, told_at = NULL
+        WHERE (NOT a.active OR a.marker <> EXCLUDED.marker) AND a.changed_at < ${readAt}`);
+    },
+    takeAlerts: async (claimMs) => {
+      const rows = await database.query<Omit<Alert, "facts"> & { readonly factsJson: string }>(Prisma.sql`
+        WITH free AS (
+          SELECT kind, subject FROM alerts WHERE told_at IS NULL AND attempts < 5
+            AND (claimed_until IS NULL OR claimed_until < clock_timestamp()) FOR UPDATE SKIP LOCKED
+        )
+        UPDATE alerts a SET attempts = a.attempts + 1,
+          claimed_until = clock_timestamp() + ${claimMs}::float8 * interval '1 millisecond'
+        FROM free f WHERE a.kind = f.kind AND a.subject = f.subject
+        RETURNING a.kind, a.subject, a.occurrence, a.facts_json AS "factsJson",
+          (1000 * extract(epoch FROM a.raised_at))::float8 AS "raisedAtMs"`);
+      return rows.map(({ factsJson, ...alert }) => ({
+        ...alert,
+        subject: decodeText(alert.subject),
+        facts: JSON.parse(decodeText(factsJson)) as Alert["facts"],
+      }));
+    },
+    markTold: async ({ kind, subject, occurrence }) => {
+      await database.query(Prisma.sql`
+        UPDATE alerts SET told_at = clock_timestamp()
+        WHERE kind = ${kind} AND subject = ${encodeText(subject)} AND occurrence = ${occurrence} RETURNING 1`);
+    },
   };
 }

@@ -1,3 +1,4 @@
+export { type AlertKind, type Condition, type ConditionSettings, findConditions } from "./conditions.ts";
 export type {
   Figures,
   FiguresPort,
@@ -10,3 +11,4 @@ export type {
   TrialGroup,
 } from "./figures.ts";
 export { type FiguresPorts, type FiguresReader, openFiguresReader, type Reading } from "./read-figures.ts";
+export { type Alert, type AlertChannel, type AlertPort, tellAlerts, type TellPorts } from "./tell-alerts.ts";

@@ -80,7 +80,10 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   }
   await openResultsFolder(console, spec.name, options.output);
   const plan = await announcePlan(console, say, house, spec, options);
-  await using watch = watchHouse(house, console.environment(), await readBuild());
+  await using watch = watchHouse(house, console.environment(), await readBuild(), {
+    logger: console.logger(),
+    variables: console.variables,
+  });
   const queue = watch.tracing?.producer(house.queue) ?? house.queue;
   const submitted = await submitSweep({ store: house.store, queue }, spec, {
     provenance: await readProvenance(programFolder, programVersion),

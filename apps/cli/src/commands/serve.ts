@@ -45,7 +45,10 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     const given = console.variables["HALLUMAZE_API_TOKEN"] || null;
     const token = given === null ? randomBytes(24).toString("base64url") : checkToken(given);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    await using watch = watchHouse(house, console.environment(), await readBuild());
+    await using watch = watchHouse(house, console.environment(), await readBuild(), {
+      logger: console.logger(),
+      variables: console.variables,
+    });
     let worker: SolveWorker | null = null;
     const judging = judge === null ? {} : { judge: () => (worker === null ? "it starts" : worker.whyNotReady()) };
     const checks = { ...houseChecks(house), ...judging };

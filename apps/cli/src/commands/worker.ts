@@ -42,7 +42,10 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
     checkRoles(options.role);
     const healthPort = chooseHealthPort(console, options);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    await using watch = watchHouse(house, console.environment(), await readBuild());
+    await using watch = watchHouse(house, console.environment(), await readBuild(), {
+      logger: console.logger(),
+      variables: console.variables,
+    });
     const shared = {
       store: house.store,
       queue: house.queue,

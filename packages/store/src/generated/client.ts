@@ -136,3 +136,8 @@ export type ExchangeTally = Prisma.ExchangeTallyModel
  * How many requests to judges stand where; kept by triggers on `judge_requests`.
  */
 export type JudgeTally = Prisma.JudgeTallyModel
+/**
+ * Model Alert
+ * What people are told of, once each time that it comes about, whichever worker sees it.
+ */
+export type Alert = Prisma.AlertModel

@@ -415,7 +415,8 @@ export const ModelName = {
   ImportedTrial: 'ImportedTrial',
   TrialTally: 'TrialTally',
   ExchangeTally: 'ExchangeTally',
-  JudgeTally: 'JudgeTally'
+  JudgeTally: 'JudgeTally',
+  Alert: 'Alert'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -431,7 +432,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally" | "alert"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1841,6 +1842,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Alert: {
+      payload: Prisma.$AlertPayload<ExtArgs>
+      fields: Prisma.AlertFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AlertFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AlertFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        findFirst: {
+          args: Prisma.AlertFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AlertFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        findMany: {
+          args: Prisma.AlertFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>[]
+        }
+        create: {
+          args: Prisma.AlertCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        createMany: {
+          args: Prisma.AlertCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AlertCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>[]
+        }
+        delete: {
+          args: Prisma.AlertDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        update: {
+          args: Prisma.AlertUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        deleteMany: {
+          args: Prisma.AlertDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AlertUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AlertUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>[]
+        }
+        upsert: {
+          args: Prisma.AlertUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AlertPayload>
+        }
+        aggregate: {
+          args: Prisma.AlertAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAlert>
+        }
+        groupBy: {
+          args: Prisma.AlertGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AlertGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AlertCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AlertCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -2279,6 +2354,23 @@ export const JudgeTallyScalarFieldEnum = {
 export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
 
 
+export const AlertScalarFieldEnum = {
+  kind: 'kind',
+  subject: 'subject',
+  marker: 'marker',
+  active: 'active',
+  occurrence: 'occurrence',
+  factsJson: 'factsJson',
+  raisedAt: 'raisedAt',
+  changedAt: 'changedAt',
+  claimedUntil: 'claimedUntil',
+  attempts: 'attempts',
+  toldAt: 'toldAt'
+} as const
+
+export type AlertScalarFieldEnum = (typeof AlertScalarFieldEnum)[keyof typeof AlertScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -2613,6 +2705,7 @@ export type GlobalOmitConfig = {
   trialTally?: Prisma.TrialTallyOmit
   exchangeTally?: Prisma.ExchangeTallyOmit
   judgeTally?: Prisma.JudgeTallyOmit
+  alert?: Prisma.AlertOmit
 }
 
 /* Types for Logging */

@@ -69,7 +69,8 @@ export const ModelName = {
   ImportedTrial: 'ImportedTrial',
   TrialTally: 'TrialTally',
   ExchangeTally: 'ExchangeTally',
-  JudgeTally: 'JudgeTally'
+  JudgeTally: 'JudgeTally',
+  Alert: 'Alert'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -485,6 +486,23 @@ export const JudgeTallyScalarFieldEnum = {
 } as const
 
 export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
+
+
+export const AlertScalarFieldEnum = {
+  kind: 'kind',
+  subject: 'subject',
+  marker: 'marker',
+  active: 'active',
+  occurrence: 'occurrence',
+  factsJson: 'factsJson',
+  raisedAt: 'raisedAt',
+  changedAt: 'changedAt',
+  claimedUntil: 'claimedUntil',
+  attempts: 'attempts',
+  toldAt: 'toldAt'
+} as const
+
+export type AlertScalarFieldEnum = (typeof AlertScalarFieldEnum)[keyof typeof AlertScalarFieldEnum]
 
 
 export const SortOrder = {
