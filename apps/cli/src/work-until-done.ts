@@ -5,12 +5,19 @@ import { enqueuePlanned, type SweepProgress, type SweepRecord } from "@hallumaze
 import { HalluMazeError } from "@hallumaze/foundation";
 import { type JudgeProgress, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount, quoted, singleLine } from "@hallumaze/reports";
-import { type House, startJudgeWorker, startSolveWorker, type Watch } from "@hallumaze/runtime";
+import {
+  drainDeadlineMs,
+  guardSchema,
+  type House,
+  startJudgeWorker,
+  startSolveWorker,
+  type Watch,
+} from "@hallumaze/runtime";
 
 import { openProgressView, type ProgressView } from "./progress-view.ts";
 
-/** How long a drain lets trials under way end before they are given back. */
-export const drainDeadlineMs = 30_000;
+/** How long trials under way may take to end after a failure; after an interrupt, as long as their requests. */
+const failedDrainMs = 30_000;
 
 /** How often a run tells how far its judges are. */
 const noteEveryMs = 5000;
@@ -70,6 +77,8 @@ export async function workUntilDone(
           concurrency: options.concurrency,
         })
       : null;
+  const ended = new AbortController();
+  const guard = guardSchema(house, ended.signal);
   const outage = watchOutage(console, view);
   let nextNoteMs = 0;
   let wasPaused = false;
@@ -102,15 +111,22 @@ export async function workUntilDone(
       } catch (error) {
         outage.bear(error);
       }
-      await Promise.race([pause(500, console.interrupt), worker.broken, ...(judges === null ? [] : [judges.broken])]);
+      await Promise.race([
+        pause(500, console.interrupt),
+        guard.refused,
+        worker.broken,
+        ...(judges === null ? [] : [judges.broken]),
+      ]);
     }
     view.note(`draining: ${worker.inFlight()} trials under way may end; interrupt again to stop at once`);
-    await Promise.all([worker.drain(drainDeadlineMs), judges?.drain(drainDeadlineMs)]);
+    const drainMs = drainDeadlineMs(console.environment());
+    await Promise.all([worker.drain(drainMs), judges?.drain(drainMs)]);
     const progress = await house.store.progress(sweepId);
     return { progress, interrupted: openTrials(progress) > 0, elapsedMs: console.now() - startedMs };
   } finally {
+    ended.abort();
     view.close();
-    await Promise.all([worker.drain(drainDeadlineMs), judges?.drain(drainDeadlineMs)]);
+    await Promise.all([worker.drain(failedDrainMs), judges?.drain(failedDrainMs)]);
   }
 }
 

@@ -47,6 +47,7 @@ export async function askTurn(
   { turn, request, inputTokens }: TurnRequest,
   signal: AbortSignal,
 ): Promise<TurnResult> {
+  if (ports.isDraining?.() === true) return { kind: "again", afterMs: 0 };
   const limiter = ports.limiterOf(claim.lane);
   const reservationId = reservationIdOf(claim, turn);
   let limiterMs: number | null = null;

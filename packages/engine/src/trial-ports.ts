@@ -33,6 +33,8 @@ export interface TrialPorts {
   readonly retry: RetryPolicy;
   /** Longest wait for a limit that is spent in the slot. */
   readonly patienceMs: number;
+  /** True once no further request may go out: what is not yet asked is given back, replies that came stand. */
+  readonly isDraining?: () => boolean;
   readonly observe: TrialObserver;
 }
 

@@ -41,6 +41,8 @@ export interface JudgePorts {
   readonly maxTries: number;
   /** Longest wait for a limit that is spent in the slot. */
   readonly patienceMs: number;
+  /** True once no further request may go out: what is not yet asked is given back. */
+  readonly isDraining?: () => boolean;
   readonly observe: JudgeObserver;
 }
 

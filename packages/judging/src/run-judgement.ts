@@ -94,6 +94,7 @@ async function callOnce(
   signal: AbortSignal,
 ): Promise<JudgeResult | "again-in-a-fresh-session"> {
   const { claim, judged } = session;
+  if (ports.isDraining?.() === true) return giveBack(ports, claim, 0);
   const { promptVersion } = claim.plan;
   const text = buildJudgeRequest({
     judged,

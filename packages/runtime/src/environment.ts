@@ -23,6 +23,14 @@ const environmentShape = z.object({
 /** The plumbing that the environment sets; science stands in the spec. */
 export type Environment = z.infer<typeof environmentShape>;
 
+/**
+ * How long a drain waits for what is under way, in ms: the longest request and the record of its reply, so that no reply
+ * that is paid for is cut off. It ends as soon as nothing is under way.
+ */
+export function drainDeadlineMs(environment: Environment): number {
+  return environment.HALLUMAZE_CALL_TIMEOUT_SECONDS * 1000 + 15_000;
+}
+
 /** Names of all variables that are read. */
 export const environmentNames: readonly string[] = Object.keys(environmentShape.shape);
 

@@ -34,6 +34,8 @@ export interface House extends AsyncDisposable {
   readonly databaseName: string;
   readonly queueName: string;
   readonly databaseUrl: string;
+  /** Rejects with `schema-newer` where a newer program changed the schema in a way that this one cannot work with. */
+  readonly checkCompatible: () => Promise<void>;
 }
 
 /**
@@ -102,6 +104,7 @@ export async function openHouse(
       databaseName: database.name,
       queueName: redisUrl ? `Redis at ${redactUrl(redisUrl)}` : "the same database",
       databaseUrl: database.url,
+      checkCompatible: store.checkCompatible,
       [Symbol.asyncDispose]: closeAll,
     };
   } catch (error) {

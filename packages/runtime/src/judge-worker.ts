@@ -69,7 +69,7 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
   const consumers = new Map<string, Consumer>();
   const stop = new AbortController();
   const catalog = openJudgeCatalog(store, limiter, { rehearsal, now: Date.now });
-  const ports = judgePorts(options, times, held, catalog);
+  const ports = { ...judgePorts(options, times, held, catalog), isDraining: () => stop.signal.aborted };
 
   let isRepaired = false;
   let lookedAtMs: number | null = null;

@@ -94,7 +94,10 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
   const consumers = new Map<string, Consumer>();
   const stop = new AbortController();
   const catalog = openLaneCatalog(options.store, options.limiter);
-  const ports = trialPorts(options, times, { claims, reservations }, catalog);
+  const ports = {
+    ...trialPorts(options, times, { claims, reservations }, catalog),
+    isDraining: () => stop.signal.aborted,
+  };
 
   let isRepaired = false;
   let lookedAtMs: number | null = null;

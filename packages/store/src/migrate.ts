@@ -88,6 +88,15 @@ export async function checkSchema(
   }
 }
 
+/**
+ * The migration that programs must know to work with the database, as the comment on `_prisma_migrations` says; null where
+ * it says nothing. A migration that a running program cannot bear ends with
+ * `COMMENT ON TABLE _prisma_migrations IS 'breaking <its own name>';`.
+ */
+export function breakingMigration(comment: string | null): string | null {
+  return /^breaking (\S+)$/.exec(comment ?? "")?.[1] ?? null;
+}
+
 /** The table of applied migrations, as Prisma makes it. */
 export const recordTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,

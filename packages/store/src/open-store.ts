@@ -14,7 +14,7 @@ import { Prisma } from "./generated/client.ts";
 import { createImportMethods } from "./imports.ts";
 import { createJudgeRequestMethods } from "./judge-requests.ts";
 import { createJudgementMethods, createJudgeResultMethods } from "./judgements.ts";
-import { checkSchema, migrateDatabase } from "./migrate.ts";
+import { breakingMigration, checkSchema, migrateDatabase, readMigrations } from "./migrate.ts";
 import { createMoneyMethods } from "./money.ts";
 import { createOpenTrialMethods } from "./open-trials.ts";
 import { createAlertMethods, createProgressMethods, readFigures } from "./progress.ts";
@@ -45,6 +45,11 @@ export interface Ledger
     DetectorStorePort {
   /** The same for every process on this database, another in every other one; letters, digits and dashes. */
   readonly ledgerId: string;
+  /**
+   * Throws `schema-newer` where a newer program applied a migration, while this one ran, that it cannot work with. Such a
+   * migration says so in a comment on the table of migrations; all others only add, and this program goes on.
+   */
+  readonly checkCompatible: () => Promise<void>;
 }
 
 /**
@@ -86,6 +91,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
     ...createAlertMethods(database),
     figures: (sweepLimit) => readFigures(database, sweepLimit),
     poolUse: database.poolUse,
+    checkCompatible: () => checkCompatible(database, databaseUrl),
     ping: (timeoutMs) =>
       withinMs(
         timeoutMs,
@@ -118,6 +124,18 @@ async function readLedgerId(database: Database): Promise<string> {
     await database.close().catch(() => undefined);
     throw error;
   }
+}
+
+async function checkCompatible(database: Database, databaseUrl: string): Promise<void> {
+  const [row] = await database.query<{ readonly note: string | null }>(
+    Prisma.sql`SELECT obj_description(to_regclass('_prisma_migrations'), 'pg_class') AS note`,
+  );
+  const name = breakingMigration(row?.note ?? null);
+  if (name === null || readMigrations().some((migration) => migration.name === name)) return;
+  throw new StoreError(
+    "schema-newer",
+    `A newer version changed the database at ${describeDatabase(databaseUrl)} (migration ${name}) in a way that this program cannot work with. It takes no more work and gives back what it has; update it.`,
+  );
 }
 
 async function withinMs(timeoutMs: number, work: Promise<unknown>, where: string): Promise<void> {

@@ -21,7 +21,7 @@ import {
 } from "@hallumaze/judge";
 import { calibrateJudge, measureFitness, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount, singleLine } from "@hallumaze/reports";
-import { checkModel, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
+import { checkModel, drainDeadlineMs, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
 import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
 import { requireKeys } from "../inputs.ts";
@@ -101,7 +101,7 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
       await Promise.race([new Promise((done) => setTimeout(done, 300)), worker.broken]);
     }
   } finally {
-    await worker.drain(30_000);
+    await worker.drain(console.interrupt.aborted ? drainDeadlineMs(console.environment()) : 30_000);
   }
   const progress = await house.store.judgeProgress(sweep.sweepId);
   const files = await writeResults(console, house.store, sweep, options.output);
@@ -155,7 +155,7 @@ async function calibrateCommand(console: Console, path: string | undefined, opti
     say(`cost: ${costUsd === null ? "unknown" : `$${costUsd.toFixed(4)}`}; files in ${folder}`);
     return gate.open ? exitCodes.ok : exitCodes.refused;
   } finally {
-    await worker.drain(30_000);
+    await worker.drain(console.interrupt.aborted ? drainDeadlineMs(console.environment()) : 30_000);
   }
 }
 

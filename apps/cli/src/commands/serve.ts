@@ -5,7 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApi, listen } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
-import { houseChecks, openHouse, type SolveWorker, startJudgeWorker, watchHouse } from "@hallumaze/runtime";
+import {
+  drainDeadlineMs,
+  houseChecks,
+  openHouse,
+  type SolveWorker,
+  startJudgeWorker,
+  watchHouse,
+} from "@hallumaze/runtime";
 
 import { programVersion, readBuild } from "../env.ts";
 import { checkToken, isLoopback } from "../health-port.ts";
@@ -18,7 +25,7 @@ interface ServeOptions {
   readonly shadow?: boolean;
   readonly deadlineSeconds: number;
   readonly concurrency: number;
-  readonly drainSeconds: number;
+  readonly drainSeconds?: number;
   readonly json?: boolean;
 }
 
@@ -33,7 +40,11 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     .option("--shadow", "while the gate is closed, have the judge run beside the heuristic")
     .option("--deadline-seconds <n>", "how long a call waits for its verdict", integerBetween(1, 600), 30)
     .option("--concurrency <n>", "judgements at once", integerBetween(1, 1000), 8)
-    .option("--drain-seconds <n>", "how long what is under way may take after the signal", integerBetween(0, 3600), 60)
+    .option(
+      "--drain-seconds <n>",
+      "how long what is under way may take after the signal (default: the longest request and 15 s)",
+      integerBetween(0, 3600),
+    )
     .option("--json", "print address and token as JSON")
     .addHelpText(
       "after",
@@ -95,8 +106,10 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       console.err(`serve: judge ${options.judge ?? "none"}, ${house.queueName}, ${house.databaseName}`);
       await Promise.race([interrupted(console.interrupt), ...(worker === null ? [] : [worker.broken])]);
     } finally {
-      await server.close(options.drainSeconds * 1000);
-      await worker?.drain(options.drainSeconds * 1000);
+      const { drainSeconds } = options;
+      const drainMs = drainSeconds === undefined ? drainDeadlineMs(console.environment()) : drainSeconds * 1000;
+      await server.close(drainMs);
+      await worker?.drain(drainMs);
     }
     console.err("serve: drained");
     return exitCodes.ok;

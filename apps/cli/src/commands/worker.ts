@@ -1,5 +1,13 @@
 import { type AddCommand, exitCodes, integerBetween, list, UsageError } from "@hallumaze/console";
-import { houseChecks, openHouse, startJudgeWorker, startSolveWorker, watchHouse } from "@hallumaze/runtime";
+import {
+  drainDeadlineMs,
+  guardSchema,
+  houseChecks,
+  openHouse,
+  startJudgeWorker,
+  startSolveWorker,
+  watchHouse,
+} from "@hallumaze/runtime";
 
 import { readBuild } from "../env.ts";
 import { chooseHealthPort, openHealthPort } from "../health-port.ts";
@@ -8,7 +16,7 @@ interface WorkerOptions {
   readonly role: readonly string[];
   readonly lanes?: readonly string[];
   readonly concurrency: number;
-  readonly drainSeconds: number;
+  readonly drainSeconds?: number;
   readonly healthPort?: number;
   readonly healthHost: string;
 }
@@ -23,9 +31,8 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
     .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
     .option(
       "--drain-seconds <n>",
-      "how long trials under way may take to end after the signal",
+      "how long requests under way may take after the signal (default: the longest request and 15 s)",
       integerBetween(0, 3600),
-      60,
     )
     .option(
       "--health-port <n>",
@@ -41,6 +48,8 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);
     const healthPort = chooseHealthPort(console, options);
+    const drainMs =
+      options.drainSeconds === undefined ? drainDeadlineMs(console.environment()) : options.drainSeconds * 1000;
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     await using watch = watchHouse(house, console.environment(), await readBuild(), {
       logger: console.logger(),
@@ -61,25 +70,32 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
         ? startJudgeWorker({ ...shared, provider: house.judgeProvider })
         : startSolveWorker({ ...shared, provider: house.provider, lanes: options.lanes ?? null }),
     );
+    const ended = new AbortController();
+    const guard = guardSchema(house, ended.signal);
     const checks = Object.fromEntries(workers.map((worker, index) => [options.role[index] ?? "", worker.whyNotReady]));
     await using _health = await openHealthPort(console, healthPort, {
-      checks: { ...houseChecks(house), ...checks },
+      checks: { ...houseChecks(house), schema: guard.reason, ...checks },
       metrics: watch.metrics,
     });
     console.err(
       `worker: role ${options.role.join(", ")}, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`,
     );
     try {
-      await Promise.race([interrupted(console.interrupt), ...workers.map(({ broken }) => broken)]);
+      await Promise.race([interrupted(console.interrupt), guard.refused, ...workers.map(({ broken }) => broken)]);
       const inFlight = workers.reduce((sum, worker) => sum + worker.inFlight(), 0);
-      console.err(`worker: draining ${inFlight} trials (at most ${options.drainSeconds} s)`);
+      console.err(`worker: draining ${inFlight} trials (at most ${drainMs / 1000} s; a second signal stops at once)`);
     } finally {
-      await Promise.all(workers.map((worker) => worker.drain(options.drainSeconds * 1000)));
+      ended.abort();
+      // A worker that cannot reach its ledger has nowhere to put a reply.
+      const isOrderly = console.interrupt.aborted || guard.reason() !== null;
+      await Promise.all(workers.map((worker) => worker.drain(isOrderly ? drainMs : Math.min(drainMs, brokenDrainMs))));
     }
     console.err("worker: drained");
     return exitCodes.ok;
   });
 };
+
+const brokenDrainMs = 60_000;
 
 function checkRoles(roles: readonly string[]): void {
   for (const role of roles) {
