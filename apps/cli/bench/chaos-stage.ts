@@ -98,7 +98,7 @@ interface TrialSums {
 }
 
 /** Reckons trial by trial; the prompt tells which trial a request of the server's log is for. */
-export async function reckon({ ledger, mock }: ChaosStage, sweep: string): Promise<Reckoning> {
+export async function reckon({ ledger, mock }: Pick<ChaosStage, "ledger" | "mock">, sweep: string): Promise<Reckoning> {
   const counts = mock.counts();
   const failures = await ledger.sql<{ outcome: string; count: number }>(
     "SELECT outcome, count(*)::int AS count FROM exchanges WHERE outcome IS NOT NULL GROUP BY outcome ORDER BY outcome",

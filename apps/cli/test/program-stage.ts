@@ -53,15 +53,15 @@ export interface Spec {
   readonly budgetUsd?: number;
 }
 
-/** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. */
-export function openStage(variables: Readonly<Record<string, string>> = {}): Stage {
+/** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. `program`: another tree's. */
+export function openStage(variables: Readonly<Record<string, string>> = {}, program: string = bin): Stage {
   const folder = mkdtempSync(join(tmpdir(), "hallumaze-e2e-"));
   // The embedded server runs under an account of its own where the tests run as root; it has to pass through.
   chmodSync(folder, 0o755);
   const home = join(folder, "home");
   const programs = new Set<ChildProcess>();
   const start = (words: readonly string[]): Program => {
-    const child = spawn(process.execPath, [bin, ...words], {
+    const child = spawn(process.execPath, [program, ...words], {
       cwd: folder,
       env: { ...withoutOurs(process.env), HALLUMAZE_HOME: home, ...variables },
       stdio: ["ignore", "pipe", "pipe"],
