@@ -16,6 +16,8 @@ export interface Scene {
 interface TextItem {
   readonly fontSize?: number | null;
   readonly fontWeight?: string | number | null;
+  /** Most width; 0 for any. */
+  readonly limit?: number | null;
 }
 
 interface TextMetrics {
@@ -25,8 +27,12 @@ interface TextMetrics {
 // Without a canvas vega guesses widths from the number of letters. Its own way out, which its types do not show: a
 // function that measures with the font that will be drawn.
 const { textMetrics } = vega as unknown as { readonly textMetrics: TextMetrics };
-textMetrics.width = (item, text) =>
-  textWidth(text === null || text === undefined ? "" : text.toString().trim(), item.fontSize ?? 11, weightOf(item));
+textMetrics.width = (item, text) => {
+  const said = text === null || text === undefined ? "" : text.toString().trim();
+  const width = textWidth(said, item.fontSize ?? 11, weightOf(item));
+  // A text beyond its limit is cut when it is drawn.
+  return item.limit === undefined || item.limit === null || item.limit <= 0 ? width : Math.min(width, item.limit);
+};
 
 /** The weight that a mark's text is drawn in: 400 or 700. */
 export function weightOf({ fontWeight }: TextItem): 400 | 700 {

@@ -56,8 +56,12 @@ const narrowest = 24;
 /** What the last step may miss, in points, and what is still taken: the scale of the page takes it up. */
 const slack = 0.5;
 const tolerance = 0.015;
-/** Entries of a row of a legend that stands above a chart; null: all in one row. */
-const legendColumns = [null, 4, 3, 2, 1];
+/** How a legend gives way, step by step: all entries in one row, fewer in a row, then shorter words. */
+const legendSteps: readonly ChartSpec[] = [
+  {},
+  ...[4, 3, 2, 1].map((columns) => ({ columns })),
+  ...[100, 60].map((labelLimit) => ({ columns: 1, labelLimit })),
+];
 
 /**
  * Draws it as wide as wanted. Where the legend, not the chart, makes the width, the legend gets more rows: the chart is
@@ -66,9 +70,8 @@ const legendColumns = [null, 4, 3, 2, 1];
 async function fitted(spec: ChartSpec, target: number): Promise<Scene> {
   let best: Scene | null = null;
   let least = Number.POSITIVE_INFINITY;
-  for (const columns of legendColumns) {
-    const config = columns === null ? {} : { legend: { columns } };
-    const trial = { ...spec, config: merged(config, spec["config"] as ChartSpec) };
+  for (const legend of legendSteps) {
+    const trial = { ...spec, config: merged(spec["config"] as ChartSpec, { legend }) };
     const { scene, inner } = await fitWidth(trial, target);
     least = Math.min(least, scene.width);
     const fits = Math.abs(scene.width - target) <= tolerance * target;

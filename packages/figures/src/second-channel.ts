@@ -7,15 +7,20 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
  * Gives every mark that tells series by colour a second sign of the same field: lines a dash, points a shape. What the
  * specification says itself stands. Bars and areas are left alone: their order and labels tell them.
  */
-export function withSecondChannel(spec: ChartSpec, inherited: ChartSpec = {}): ChartSpec {
+export function withSecondChannel(spec: ChartSpec): ChartSpec {
+  return signed(spec, {}, false);
+}
+
+function signed(spec: ChartSpec, inherited: ChartSpec, inLayer: boolean): ChartSpec {
   const own = isSpec(spec["encoding"]) ? spec["encoding"] : {};
   const encoding = { ...inherited, ...own };
   const parts = Object.fromEntries(
     Object.entries(spec).map(([key, value]) => {
       if (partLists.has(key) && Array.isArray(value)) {
-        return [key, value.map((part: unknown) => (isSpec(part) ? withSecondChannel(part, encoding) : part))];
+        const layered = inLayer || key === "layer";
+        return [key, value.map((part: unknown) => (isSpec(part) ? signed(part, encoding, layered) : part))];
       }
-      return key === "spec" && isSpec(value) ? [key, withSecondChannel(value, encoding)] : [key, value];
+      return key === "spec" && isSpec(value) ? [key, signed(value, encoding, inLayer)] : [key, value];
     }),
   );
   const sign = signOf(spec["mark"]);
@@ -24,7 +29,8 @@ export function withSecondChannel(spec: ChartSpec, inherited: ChartSpec = {}): C
   const { scale, condition: _, value: __, ...field } = color;
   const domain = isSpec(scale) && scale["domain"] !== undefined ? { domain: scale["domain"] } : {};
   const added = { ...field, scale: { ...domain, range: sign.range } };
-  const longer = sign.channel === "strokeDash" && own["color"] === color && field["legend"] === undefined;
+  // In a layer the legend also shows the points of other marks, which would grow with it.
+  const longer = sign.channel === "strokeDash" && !inLayer && own["color"] === color && field["legend"] === undefined;
   return {
     ...parts,
     encoding: longer

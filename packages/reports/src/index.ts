@@ -1,5 +1,6 @@
 export { ariadneCells, ariadneHeads, ariadneNotes, ariadneSummaries } from "./ariadne-table.ts";
 export { type Band, type BandedMetric, bandOf, meiSign } from "./bands.ts";
+export { escapeLatex, latexTable } from "./latex-table.ts";
 export {
   createLeaderboard,
   type Factor,
@@ -23,6 +24,8 @@ export {
   type PlanTotals,
 } from "./plan-table.ts";
 export type { ReportPages, ReportRow } from "./report-row.ts";
+export { type ResultChart, resultChart } from "./result-chart.ts";
+export { csvTable, markdownTable } from "./result-table.ts";
 export {
   type MetacogSignal,
   type SeedShapeRecord,
