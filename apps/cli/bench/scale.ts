@@ -172,6 +172,7 @@ async function measureExport() {
     const { code, err } = await program.ended;
     if (code !== 0) throw new Error(err);
     const seconds = Math.round((performance.now() - startedMs) / 1000);
+    process.stderr.write(`${format}: ${peakMb} MB, ${seconds} s\n`);
     reports[format] = { peakMb, seconds, fileMb: Math.round(statSync(file).size / 1e6) };
   }
   return { export: reports };

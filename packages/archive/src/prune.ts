@@ -119,7 +119,7 @@ const lockedTrials = `
     SELECT e.id, h.id AS trial_id,
       -- A failed try's reply may be what a retry goes on from: of such a trial, text and reasoning stay.
       h.state = 'done' AS is_done,
-      h.state = 'done' AND $2::boolean AND NOT EXISTS (SELECT 1 FROM asked a WHERE a.trial_id = h.id)
+      h.state = 'done' AND $2::boolean AND e."text" <> '' AND NOT EXISTS (SELECT 1 FROM asked a WHERE a.trial_id = h.id)
         AND NOT EXISTS (SELECT 1 FROM trials o WHERE o.source_trial_id = h.id AND o.id <> ALL ($1::uuid[])
           AND ($3::uuid IS NOT NULL AND o.sweep_id <> $3::uuid)) AS is_text_gone
     FROM held h JOIN exchanges e ON e.trial_id = h.id
@@ -151,6 +151,7 @@ async function pruneBatch(client: pg.ClientBase, trialIds: readonly string[], wi
   const written = `, emptied AS (
     UPDATE exchanges e SET request_json = NULL, raw_body = NULL, pruned_at = clock_timestamp(),
       request_sha256 = coalesce(e.request_sha256, ${hash("e.request_json")}),
+      request_bytes = coalesce(e.request_bytes, octet_length(e.request_json)),
       raw_sha256 = coalesce(e.raw_sha256, ${hash("e.raw_body")}),
       reasoning = CASE WHEN c.is_done THEN NULL ELSE e.reasoning END,
       reasoning_sha256 = CASE WHEN c.is_done THEN coalesce(e.reasoning_sha256, ${hash("e.reasoning")}) ELSE e.reasoning_sha256 END,

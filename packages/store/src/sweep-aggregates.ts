@@ -163,7 +163,7 @@ async function readReplies(
         FROM seen s CROSS JOIN LATERAL (
           SELECT x.input_tokens, x.output_tokens, x.reasoning_tokens, x.finish_reason, x.http_ms, x.created_at,
             left(x.served_model, 200) AS served_model, left(x.served_by, 200) AS served_by,
-            octet_length(x.request_json) AS sent_bytes, ${hashOfText} AS answer
+            coalesce(octet_length(x.request_json), x.request_bytes) AS sent_bytes, ${hashOfText} AS answer
           FROM exchanges x WHERE x.id = s.accepted_exchange_id LIMIT 1
         ) e
         WHERE s.state = 'done'

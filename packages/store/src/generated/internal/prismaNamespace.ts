@@ -2062,6 +2062,7 @@ export const ExchangeScalarFieldEnum = {
   rawBody: 'rawBody',
   rawSha256: 'rawSha256',
   requestSha256: 'requestSha256',
+  requestBytes: 'requestBytes',
   textSha256: 'textSha256',
   reasoningSha256: 'reasoningSha256',
   prunedAt: 'prunedAt',

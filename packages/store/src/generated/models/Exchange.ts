@@ -31,6 +31,7 @@ export type ExchangeAvgAggregateOutputType = {
   fence: number | null
   turn: number | null
   tryNumber: number | null
+  requestBytes: number | null
   inputTokens: number | null
   outputTokens: number | null
   cachedTokens: number | null
@@ -48,6 +49,7 @@ export type ExchangeSumAggregateOutputType = {
   fence: number | null
   turn: number | null
   tryNumber: number | null
+  requestBytes: number | null
   inputTokens: number | null
   outputTokens: number | null
   cachedTokens: number | null
@@ -73,6 +75,7 @@ export type ExchangeMinAggregateOutputType = {
   rawBody: string | null
   rawSha256: string | null
   requestSha256: string | null
+  requestBytes: number | null
   textSha256: string | null
   reasoningSha256: string | null
   prunedAt: Date | null
@@ -113,6 +116,7 @@ export type ExchangeMaxAggregateOutputType = {
   rawBody: string | null
   rawSha256: string | null
   requestSha256: string | null
+  requestBytes: number | null
   textSha256: string | null
   reasoningSha256: string | null
   prunedAt: Date | null
@@ -153,6 +157,7 @@ export type ExchangeCountAggregateOutputType = {
   rawBody: number
   rawSha256: number
   requestSha256: number
+  requestBytes: number
   textSha256: number
   reasoningSha256: number
   prunedAt: number
@@ -187,6 +192,7 @@ export type ExchangeAvgAggregateInputType = {
   fence?: true
   turn?: true
   tryNumber?: true
+  requestBytes?: true
   inputTokens?: true
   outputTokens?: true
   cachedTokens?: true
@@ -204,6 +210,7 @@ export type ExchangeSumAggregateInputType = {
   fence?: true
   turn?: true
   tryNumber?: true
+  requestBytes?: true
   inputTokens?: true
   outputTokens?: true
   cachedTokens?: true
@@ -229,6 +236,7 @@ export type ExchangeMinAggregateInputType = {
   rawBody?: true
   rawSha256?: true
   requestSha256?: true
+  requestBytes?: true
   textSha256?: true
   reasoningSha256?: true
   prunedAt?: true
@@ -269,6 +277,7 @@ export type ExchangeMaxAggregateInputType = {
   rawBody?: true
   rawSha256?: true
   requestSha256?: true
+  requestBytes?: true
   textSha256?: true
   reasoningSha256?: true
   prunedAt?: true
@@ -309,6 +318,7 @@ export type ExchangeCountAggregateInputType = {
   rawBody?: true
   rawSha256?: true
   requestSha256?: true
+  requestBytes?: true
   textSha256?: true
   reasoningSha256?: true
   prunedAt?: true
@@ -436,6 +446,7 @@ export type ExchangeGroupByOutputType = {
   rawBody: string | null
   rawSha256: string | null
   requestSha256: string | null
+  requestBytes: number | null
   textSha256: string | null
   reasoningSha256: string | null
   prunedAt: Date | null
@@ -499,6 +510,7 @@ export type ExchangeWhereInput = {
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestBytes?: Prisma.IntNullableFilter<"Exchange"> | number | null
   textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
@@ -540,6 +552,7 @@ export type ExchangeOrderByWithRelationInput = {
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
   rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   textSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   reasoningSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -584,6 +597,7 @@ export type ExchangeWhereUniqueInput = Prisma.AtLeast<{
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestBytes?: Prisma.IntNullableFilter<"Exchange"> | number | null
   textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
@@ -625,6 +639,7 @@ export type ExchangeOrderByWithAggregationInput = {
   rawBody?: Prisma.SortOrderInput | Prisma.SortOrder
   rawSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   requestSha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  requestBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   textSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   reasoningSha256?: Prisma.SortOrderInput | Prisma.SortOrder
   prunedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -673,6 +688,7 @@ export type ExchangeScalarWhereWithAggregatesInput = {
   rawBody?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   requestSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  requestBytes?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   textSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   reasoningSha256?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   prunedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Exchange"> | Date | string | null
@@ -712,6 +728,7 @@ export type ExchangeCreateInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -753,6 +770,7 @@ export type ExchangeUncheckedCreateInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -792,6 +810,7 @@ export type ExchangeUpdateInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -833,6 +852,7 @@ export type ExchangeUncheckedUpdateInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -873,6 +893,7 @@ export type ExchangeCreateManyInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -912,6 +933,7 @@ export type ExchangeUpdateManyMutationInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -952,6 +974,7 @@ export type ExchangeUncheckedUpdateManyInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1002,6 +1025,7 @@ export type ExchangeCountOrderByAggregateInput = {
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
   requestSha256?: Prisma.SortOrder
+  requestBytes?: Prisma.SortOrder
   textSha256?: Prisma.SortOrder
   reasoningSha256?: Prisma.SortOrder
   prunedAt?: Prisma.SortOrder
@@ -1034,6 +1058,7 @@ export type ExchangeAvgOrderByAggregateInput = {
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
+  requestBytes?: Prisma.SortOrder
   inputTokens?: Prisma.SortOrder
   outputTokens?: Prisma.SortOrder
   cachedTokens?: Prisma.SortOrder
@@ -1059,6 +1084,7 @@ export type ExchangeMaxOrderByAggregateInput = {
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
   requestSha256?: Prisma.SortOrder
+  requestBytes?: Prisma.SortOrder
   textSha256?: Prisma.SortOrder
   reasoningSha256?: Prisma.SortOrder
   prunedAt?: Prisma.SortOrder
@@ -1099,6 +1125,7 @@ export type ExchangeMinOrderByAggregateInput = {
   rawBody?: Prisma.SortOrder
   rawSha256?: Prisma.SortOrder
   requestSha256?: Prisma.SortOrder
+  requestBytes?: Prisma.SortOrder
   textSha256?: Prisma.SortOrder
   reasoningSha256?: Prisma.SortOrder
   prunedAt?: Prisma.SortOrder
@@ -1131,6 +1158,7 @@ export type ExchangeSumOrderByAggregateInput = {
   fence?: Prisma.SortOrder
   turn?: Prisma.SortOrder
   tryNumber?: Prisma.SortOrder
+  requestBytes?: Prisma.SortOrder
   inputTokens?: Prisma.SortOrder
   outputTokens?: Prisma.SortOrder
   cachedTokens?: Prisma.SortOrder
@@ -1197,6 +1225,7 @@ export type ExchangeCreateWithoutTrialInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -1236,6 +1265,7 @@ export type ExchangeUncheckedCreateWithoutTrialInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -1305,6 +1335,7 @@ export type ExchangeScalarWhereInput = {
   rawBody?: Prisma.StringNullableFilter<"Exchange"> | string | null
   rawSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   requestSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  requestBytes?: Prisma.IntNullableFilter<"Exchange"> | number | null
   textSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   reasoningSha256?: Prisma.StringNullableFilter<"Exchange"> | string | null
   prunedAt?: Prisma.DateTimeNullableFilter<"Exchange"> | Date | string | null
@@ -1344,6 +1375,7 @@ export type ExchangeCreateManyTrialInput = {
   rawBody?: string | null
   rawSha256?: string | null
   requestSha256?: string | null
+  requestBytes?: number | null
   textSha256?: string | null
   reasoningSha256?: string | null
   prunedAt?: Date | string | null
@@ -1383,6 +1415,7 @@ export type ExchangeUpdateWithoutTrialInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1422,6 +1455,7 @@ export type ExchangeUncheckedUpdateWithoutTrialInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1461,6 +1495,7 @@ export type ExchangeUncheckedUpdateManyWithoutTrialInput = {
   rawBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   rawSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   textSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasoningSha256?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prunedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1503,6 +1538,7 @@ export type ExchangeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   rawBody?: boolean
   rawSha256?: boolean
   requestSha256?: boolean
+  requestBytes?: boolean
   textSha256?: boolean
   reasoningSha256?: boolean
   prunedAt?: boolean
@@ -1544,6 +1580,7 @@ export type ExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   rawBody?: boolean
   rawSha256?: boolean
   requestSha256?: boolean
+  requestBytes?: boolean
   textSha256?: boolean
   reasoningSha256?: boolean
   prunedAt?: boolean
@@ -1585,6 +1622,7 @@ export type ExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   rawBody?: boolean
   rawSha256?: boolean
   requestSha256?: boolean
+  requestBytes?: boolean
   textSha256?: boolean
   reasoningSha256?: boolean
   prunedAt?: boolean
@@ -1626,6 +1664,7 @@ export type ExchangeSelectScalar = {
   rawBody?: boolean
   rawSha256?: boolean
   requestSha256?: boolean
+  requestBytes?: boolean
   textSha256?: boolean
   reasoningSha256?: boolean
   prunedAt?: boolean
@@ -1653,7 +1692,7 @@ export type ExchangeSelectScalar = {
   createdAt?: boolean
 }
 
-export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "requestSha256" | "textSha256" | "reasoningSha256" | "prunedAt" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
+export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "requestSha256" | "requestBytes" | "textSha256" | "reasoningSha256" | "prunedAt" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
 export type ExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }
@@ -1697,6 +1736,7 @@ export type $ExchangePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * Of what was pruned, as it was stored (`encodeText`, UTF-8).
      */
     requestSha256: string | null
+    requestBytes: number | null
     textSha256: string | null
     reasoningSha256: string | null
     prunedAt: Date | null
@@ -2173,6 +2213,7 @@ export interface ExchangeFieldRefs {
   readonly rawBody: Prisma.FieldRef<"Exchange", 'String'>
   readonly rawSha256: Prisma.FieldRef<"Exchange", 'String'>
   readonly requestSha256: Prisma.FieldRef<"Exchange", 'String'>
+  readonly requestBytes: Prisma.FieldRef<"Exchange", 'Int'>
   readonly textSha256: Prisma.FieldRef<"Exchange", 'String'>
   readonly reasoningSha256: Prisma.FieldRef<"Exchange", 'String'>
   readonly prunedAt: Prisma.FieldRef<"Exchange", 'DateTime'>
