@@ -7,11 +7,12 @@ import {
   type Trial,
   type TrialTable,
   boundsOf,
-  contrast,
+  contrastSides,
   countTrials,
   estimateOf,
   mazeMean,
   openDraws,
+  pairedSide,
   plainMean,
   repeatCorrelation,
   successRate,
@@ -33,21 +34,39 @@ const meiNames = { meiRobust: "robust MEI", mei: "seed MEI" } as const;
 export function compareModels(table: TrialTable, options: ExperimentOptions = {}): ExperimentResult {
   const draws = openDraws("models", options);
   const models = table.models();
-  const trials = new Map(models.map((model) => [model, table.ofModel(model)]));
-  const means = models
-    .map((model) => ({ model, ...mazeMean(trials.get(model) ?? [], "meiRobust", draws, `rank/${model}`) }))
-    .sort((a, b) => (b.value ?? -1) - (a.value ?? -1) || (a.model < b.model ? -1 : 1));
-  const ranked = means.map(({ model }) => model);
-  const rows = ranked.flatMap((model) => modelRows(model, trials.get(model) ?? [], draws));
-  const pairs = comparePairs(ranked, trials, draws);
+  // A model's trials are let go before the next one's are looked at: a million of them would not fit beside each other.
+  const found = models.map((model) => describeModel(model, table.ofModel(model), draws));
+  const ranked = found.toSorted((a, b) => (b.mean.value ?? -1) - (a.mean.value ?? -1) || (a.model < b.model ? -1 : 1));
+  const rows = ranked.flatMap((model) => model.rows);
+  const pairs = comparePairs(ranked, draws);
   return {
     experiment: "models",
     title: "Model comparison",
     tables: [{ name: "models", caption: caption(draws), columns: modelColumns, rows }, pairTable(pairs, draws)],
     figures: [figureOf(rows, draws)],
-    reading: readingOf(means, pairs, draws),
-    warnings: [...missingWarnings(table), ...fewMazes(models, trials), ...ceilingWarnings(models, trials)],
+    reading: readingOf(
+      ranked.map(({ model, mean }) => ({ ...mean, model })),
+      pairs,
+      draws,
+    ),
+    warnings: [
+      ...missingWarnings(table),
+      ...found.flatMap(({ model, mazes }) => fewMazes(model, mazes)),
+      ...found.flatMap(({ atCeiling }) => atCeiling),
+    ],
     provenance: draws.provenance(),
+  };
+}
+
+/** All that the comparison keeps of one model. */
+function describeModel(model: string, trials: readonly Trial[], draws: Draws) {
+  return {
+    model,
+    mean: mazeMean(trials, "meiRobust", draws, `rank/${model}`),
+    rows: modelRows(model, trials, draws),
+    sides: { meiRobust: pairedSide(trials, "meiRobust"), mei: pairedSide(trials, "mei") },
+    mazes: countTrials(trials).mazes,
+    atCeiling: ceilingWarnings(model, trials),
   };
 }
 
@@ -135,17 +154,20 @@ interface Pair {
 }
 
 /** Every pair in every metric; corrected over the pairs of a metric. */
-function comparePairs(
-  ranked: readonly string[],
-  trials: ReadonlyMap<string, readonly Trial[]>,
-  draws: Draws,
-): readonly Pair[] {
+function comparePairs(ranked: readonly ReturnType<typeof describeModel>[], draws: Draws): readonly Pair[] {
   return meiMetrics.flatMap((metric) => {
-    const pairs = ranked.flatMap((a, at) =>
-      ranked.slice(at + 1).map((b) => {
-        const sides = { a: trials.get(a) ?? [], b: trials.get(b) ?? [] };
-        return { a, b, metric, contrast: contrast(sides, metric, draws, { name: `${a} - ${b}` }) };
-      }),
+    const pairs = ranked.flatMap((one, at) =>
+      ranked.slice(at + 1).map((other) => ({
+        a: one.model,
+        b: other.model,
+        metric,
+        contrast: contrastSides(
+          one.sides[metric],
+          other.sides[metric],
+          draws,
+          `${one.model} - ${other.model}/${metric}`,
+        ),
+      })),
     );
     const pValues = pairs.map((pair) => pair.contrast.p);
     const [holm, bh] = [adjustPValues(pValues, "holm"), adjustPValues(pValues, "bh")];
@@ -246,18 +268,16 @@ function readingOf(
   ];
 }
 
-function ceilingWarnings(models: readonly string[], trials: ReadonlyMap<string, readonly Trial[]>): readonly Warning[] {
-  return models.flatMap((model) => {
-    const values = (trials.get(model) ?? []).flatMap((trial) => trial.value("mei") ?? []);
-    const top = values.filter((value) => value >= 0.9 - 1e-9).length;
-    if (values.length === 0 || top < values.length / 2) return [];
-    return [
-      {
-        code: "at-ceiling" as const,
-        message: `${model}: ${percent(top / values.length)} of its answers have the highest seed MEI there is (0.9). Seed MEI cannot rank those; read robust MEI.`,
-      },
-    ];
-  });
+function ceilingWarnings(model: string, trials: readonly Trial[]): readonly Warning[] {
+  const values = trials.flatMap((trial) => trial.value("mei") ?? []);
+  const top = values.filter((value) => value >= 0.9 - 1e-9).length;
+  if (values.length === 0 || top < values.length / 2) return [];
+  return [
+    {
+      code: "at-ceiling",
+      message: `${model}: ${percent(top / values.length)} of its answers have the highest seed MEI there is (0.9). Seed MEI cannot rank those; read robust MEI.`,
+    },
+  ];
 }
 
 function caption({ options }: Draws): string {

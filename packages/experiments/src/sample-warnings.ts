@@ -1,18 +1,12 @@
-import { type Trial } from "@hallumaze/trials";
-
 import type { Warning } from "./result.ts";
 import { count } from "./wording.ts";
 
 /** Below this many mazes a 95 % interval covers the truth visibly less often than it says: packages/statistics/README.md. */
 const mazesForIntervals = 60;
 
-/** Says which models have too few mazes for their intervals to be taken at their word. */
-export function fewMazes(models: readonly string[], trials: ReadonlyMap<string, readonly Trial[]>): readonly Warning[] {
-  return models.flatMap((model) => {
-    const answered = (trials.get(model) ?? []).filter(({ kind }) => kind !== "missing");
-    const mazes = new Set(answered.map(({ maze }) => maze.key)).size;
-    return mazes === 0 ? [{ code: "no-data", message: `${model} has no answer.` }] : fewMazesOf(model, mazes);
-  });
+/** Says that a model has too few mazes for its intervals to be taken at their word, or no answer at all. */
+export function fewMazes(model: string, mazes: number): readonly Warning[] {
+  return mazes === 0 ? [{ code: "no-data", message: `${model} has no answer.` }] : fewMazesOf(model, mazes);
 }
 
 /** The same for one number of mazes; `what` begins the sentence. */

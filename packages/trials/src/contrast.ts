@@ -3,7 +3,7 @@ import {
   detectableDifference,
   type GroupedValue,
   groupMeans,
-  missingBounds,
+  type Interval,
   signFlipTest,
   summarise,
   wilcoxonSignedRank,
@@ -39,6 +39,39 @@ export interface Contrast extends Estimate {
 /** What must be equal for two trials to be compared, beside the maze; by default all factors of their conditions. */
 export type PairKey = (trial: Trial) => string;
 
+/** One side of a comparison, reduced to its pairs: a few numbers each, however many repeats there are. */
+export type PairedSide = ReadonlyMap<string, PairedCell>;
+
+interface PairedCell {
+  readonly maze: string;
+  readonly stratum: string;
+  sum: number;
+  known: number;
+  missing: number;
+}
+
+/** Reduces trials to their pairs: those of one maze and one `pairKey`. */
+export function pairedSide(
+  trials: readonly Trial[],
+  metric: Metric,
+  pairKey: PairKey = (trial) => trial.condition.key,
+): PairedSide {
+  const cells = new Map<string, PairedCell>();
+  for (const trial of trials) {
+    const pair = `${trial.maze.key}|${pairKey(trial)}`;
+    let cell = cells.get(pair);
+    if (cell === undefined) {
+      cell = { maze: trial.maze.key, stratum: String(trial.maze.size).padStart(3, "0"), sum: 0, known: 0, missing: 0 };
+      cells.set(pair, cell);
+    }
+    const value = trial.value(metric);
+    cell.sum += value ?? 0;
+    if (value === null) cell.missing += 1;
+    else cell.known += 1;
+  }
+  return cells;
+}
+
 /**
  * The mean of a - b: trials are paired within their maze where `pairKey` is the same, repeats are averaged first, then the
  * pairs of a maze, then mazes. What only one side has does not enter.
@@ -47,21 +80,23 @@ export function contrast(
   sides: { readonly a: readonly Trial[]; readonly b: readonly Trial[] },
   metric: Metric,
   draws: Draws,
-  { name, pairKey = (trial) => trial.condition.key }: { readonly name: string; readonly pairKey?: PairKey },
+  { name, pairKey }: { readonly name: string; readonly pairKey?: PairKey },
 ): Contrast {
-  const { a, b } = sides;
-  const [ofA, ofB] = [pairValues(a, metric, pairKey), pairValues(b, metric, pairKey)];
-  const differences = new Map<string, GroupedValue>();
-  for (const pair of new Set([...ofA.keys(), ...ofB.keys()])) {
-    const [left, right] = [ofA.get(pair), ofB.get(pair)];
+  const [a, b] = [pairedSide(sides.a, metric, pairKey), pairedSide(sides.b, metric, pairKey)];
+  return contrastSides(a, b, draws, `${name}/${metric}`);
+}
+
+/** The same of sides that are reduced already. */
+export function contrastSides(a: PairedSide, b: PairedSide, draws: Draws, name: string): Contrast {
+  const differences = [...new Set([...a.keys(), ...b.keys()])].flatMap((pair): readonly GroupedValue[] => {
+    const [left, right] = [a.get(pair), b.get(pair)];
     const either = left ?? right;
-    if (either === undefined) continue;
-    const [of, minus] = [left?.value ?? null, right?.value ?? null];
-    differences.set(pair, { ...either, value: of === null || minus === null ? null : of - minus });
-  }
-  return describeDifferences([...differences.values()], draws, `${name}/${metric}`, {
-    bounds: contrastBounds(a, b, metric, pairKey),
+    if (either === undefined) return [];
+    const isPaired = left !== undefined && right !== undefined && left.known > 0 && right.known > 0;
+    const value = isPaired ? left.sum / left.known - right.sum / right.known : null;
+    return [{ group: either.maze, stratum: either.stratum, value }];
   });
+  return describeDifferences(differences, draws, name, { bounds: contrastBounds(a, b) });
 }
 
 /** The mean of differences that are given, one or more a maze, tested against 0. */
@@ -97,41 +132,27 @@ function withoutRounding(difference: number): number {
   return Math.round(difference * 1e12) / 1e12;
 }
 
-/** The mean of a pair's repeats; null where none has a value. */
-function pairValues(
-  trials: readonly Trial[],
-  metric: Metric,
-  pairKey: PairKey,
-): ReadonlyMap<string, GroupedValue & { readonly stratum: string }> {
-  const maze = new Map(trials.map((trial) => [pairOf(trial, pairKey), trial.maze]));
-  const means = groupMeans(
-    trials.map((trial) => ({
-      group: pairOf(trial, pairKey),
-      stratum: String(trial.maze.size).padStart(3, "0"),
-      value: trial.value(metric),
-    })),
-  );
-  return new Map(
-    means.map(({ group, stratum, value }) => [group, { group: maze.get(group)?.key ?? group, stratum, value }]),
-  );
-}
-
-function pairOf(trial: Trial, pairKey: PairKey): string {
-  return `${trial.maze.key}|${pairKey(trial)}`;
-}
-
 /** Over the pairs that both sides planned. */
-function contrastBounds(
-  a: readonly Trial[],
-  b: readonly Trial[],
-  metric: Metric,
-  pairKey: PairKey,
-): readonly [number, number] | null {
-  const [ofA, ofB] = [a, b].map((side) => new Set(side.map((trial) => pairOf(trial, pairKey))));
-  const grouped = (side: readonly Trial[], other: ReadonlySet<string> | undefined): GroupedValue[] =>
-    side
-      .filter((trial) => other?.has(pairOf(trial, pairKey)))
-      .map((trial) => ({ group: trial.maze.key, value: trial.value(metric) }));
-  const [left, right] = [missingBounds(grouped(a, ofB), unitRange), missingBounds(grouped(b, ofA), unitRange)];
-  return left === null || right === null ? null : [left.lo - right.hi, left.hi - right.lo];
+function contrastBounds(a: PairedSide, b: PairedSide): readonly [number, number] | null {
+  const common = [...a.keys()].filter((pair) => b.has(pair));
+  if (common.length === 0) return null;
+  const [left, right] = [boundsOver(a, common), boundsOver(b, common)];
+  return [left.lo - right.hi, left.hi - right.lo];
+}
+
+/** The mean over mazes with every missing value at the lowest, and at the highest, that it can be. */
+function boundsOver(side: PairedSide, pairs: readonly string[]): Interval {
+  const mazes = new Map<string, { sum: number; known: number; missing: number }>();
+  for (const pair of pairs) {
+    const cell = side.get(pair);
+    if (cell === undefined) continue;
+    const { sum, known, missing } = mazes.get(cell.maze) ?? { sum: 0, known: 0, missing: 0 };
+    mazes.set(cell.maze, { sum: sum + cell.sum, known: known + cell.known, missing: missing + cell.missing });
+  }
+  const meanWith = (stand: number): number =>
+    [...mazes.values()].reduce(
+      (total, maze) => total + (maze.sum + maze.missing * stand) / (maze.known + maze.missing),
+      0,
+    ) / mazes.size;
+  return { lo: meanWith(unitRange.lo), hi: meanWith(unitRange.hi) };
 }

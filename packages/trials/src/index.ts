@@ -1,4 +1,12 @@
-export { type Contrast, contrast, describeDifferences, type PairKey } from "./contrast.ts";
+export {
+  type Contrast,
+  contrast,
+  contrastSides,
+  describeDifferences,
+  type PairedSide,
+  pairedSide,
+  type PairKey,
+} from "./contrast.ts";
 export { type Draws, type ExperimentOptions, openDraws } from "./draws.ts";
 export type { Estimate, Provenance } from "./estimate.ts";
 export { type MazeFacts, mazeKeyOf } from "./maze-facts.ts";
