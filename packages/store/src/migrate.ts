@@ -130,10 +130,11 @@ async function findPending(
   databaseUrl: string,
   migrations: readonly Migration[],
 ): Promise<readonly Migration[]> {
-  const { rows: tables } = await client.query<{ readonly table: string | null }>(
-    "SELECT to_regclass('_prisma_migrations')::text AS table",
+  // Reads a table, so that the session hears what others made while it waited for the lock; to_regclass alone may not.
+  const { rows: tables } = await client.query<{ readonly table: string }>(
+    "SELECT relname::text AS table FROM pg_class WHERE oid = to_regclass('_prisma_migrations')",
   );
-  if (tables[0]?.table === null) return migrations;
+  if (tables.length === 0) return migrations;
   const { rows } = await client.query<MigrationRecord>(
     `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished FROM _prisma_migrations
      WHERE rolled_back_at IS NULL ORDER BY started_at`,
@@ -217,9 +218,10 @@ async function apply(client: pg.Client, databaseUrl: string, migration: Migratio
 /** Runs a migration and records it, in the transaction that the client is in; `recordTable` is there. */
 export async function applyMigration(client: pg.ClientBase, migration: Migration): Promise<void> {
   await client.query(migration.sql);
+  // Not now(): a transaction may begin, and wait for the lock, before that of an earlier migration.
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-     VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+     SELECT $1, $2, $3, at, at, 1 FROM clock_timestamp() AS at`,
     [randomUUID(), checksumOf(migration), migration.name],
   );
 }
