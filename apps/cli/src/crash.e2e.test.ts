@@ -139,7 +139,7 @@ describe.runIf(findRedis().kind === "installed")("kill -9 of one of two workers 
     const [first] = await ledger.sql<{ readonly id: string }>(
       "SELECT id FROM _prisma_migrations ORDER BY started_at, id LIMIT 1",
     );
-    const waiting = () => redis.llen(`hallumaze.${first?.id}{solve.sim.oracle}:solve.sim.oracle:wait`);
+    const waiting = () => redis.zcard(`hallumaze.${first?.id}{solve.sim.oracle}:solve.sim.oracle:prioritized`);
     await until(async () => ((await waiting()) > 5000 ? true : null));
     inQueue.kill("SIGKILL");
     await inQueue.ended;

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Consumer,
   defaultRetryPolicy,
-  enqueueTrials,
   type LimiterPort,
   type ProviderPort,
   type QueuePort,
@@ -16,7 +15,6 @@ import {
   type JudgeObserver,
   type JudgePorts,
   type JudgeStorePort,
-  limiterLaneOf,
   reconcileJudges,
   requestJudgements,
   runJudgement,
@@ -30,6 +28,7 @@ import { isRehearsalLane } from "@hallumaze/sweep";
 import { type JudgeCatalog, openJudgeCatalog } from "./judge-catalog.ts";
 import type { Logger } from "./logger.ts";
 import { pause, repeat } from "./loops.ts";
+import { unblockJudgeLanes } from "./repair-house.ts";
 import { whyNotConsuming } from "./readiness.ts";
 import { parkedBy, type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
 
@@ -114,7 +113,7 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
       const redelivered = await reconcileJudges({ store, queue }, isKnownDead);
       if (redelivered > 0) logger.info({ redelivered }, "judges' queue filled from the ledger");
       isRepaired = true;
-      await resumeLanes(options);
+      await unblockJudgeLanes(options, (lane, requests) => logger.info({ lane, requests }, "judges' lane resumed"));
     } catch (error) {
       isAfterOutage = true;
       throw error;
@@ -155,19 +154,6 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
 interface Held {
   readonly claims: Map<string, JudgeClaim>;
   readonly reservations: Map<string, { readonly lane: string; readonly id: string }>;
-}
-
-/** Puts back what a parked lane has blocked once it goes on; a spent budget is put back by whoever raises it. */
-async function resumeLanes({ store, queue, limiter, logger }: JudgeWorkerOptions): Promise<void> {
-  const lanes = await store.listBlockedJudgeLanes();
-  if (lanes.length === 0) return;
-  const uses = await limiter.use(lanes.map(limiterLaneOf));
-  const parked = new Set(uses.filter((use) => use.parked !== null).map((use) => use.lane));
-  for (const lane of lanes.filter((one) => !parked.has(limiterLaneOf(one)))) {
-    const requests = await store.unblockJudges({ lane });
-    await enqueueTrials(queue, requests);
-    if (requests.length > 0) logger.info({ lane, requests: requests.length }, "judges' lane resumed");
-  }
 }
 
 function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held, catalog: JudgeCatalog): JudgePorts {

@@ -61,9 +61,9 @@ describe.runIf(findRedis().kind === "installed")("the queue in Redis", () => {
   it("that lost a single job gets it back within a period", async () => {
     const { client, stage } = await openRedis();
     await stage.submit(3);
-    const [waiting = ""] = await client.keys("hallumaze.*{solve.sim.oracle}:*:wait");
-    const jobId = await client.lpop(waiting);
-    expect(await client.del(waiting.replace(/wait$/, `${jobId}`))).toBe(1);
+    const [waiting = ""] = await client.keys("hallumaze.*{solve.sim.oracle}:*:prioritized");
+    const [jobId = ""] = await client.zpopmin(waiting);
+    expect(await client.del(waiting.replace(/prioritized$/, jobId))).toBe(1);
     stage.work({});
     await stage.reach("done", 3, shortTimes.reconcileEveryMs * 20);
     expect(await stage.books()).toEqual(sound(3));

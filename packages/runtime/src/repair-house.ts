@@ -1,5 +1,5 @@
-import { enqueueTrials, reconcile } from "@hallumaze/engine";
-import { limiterLaneOf, reconcileJudges } from "@hallumaze/judging";
+import { enqueueTrials, type LimiterPort, type QueuePort, reconcile, type StorePort } from "@hallumaze/engine";
+import { type JudgeStorePort, limiterLaneOf, reconcileJudges } from "@hallumaze/judging";
 import { isKnownDead } from "@hallumaze/store";
 
 import type { House } from "./house.ts";
@@ -20,31 +20,46 @@ export interface RepairReport {
 export async function repairHouse(house: Pick<House, "store" | "queue" | "limiter">): Promise<RepairReport> {
   const report = await reconcile(house, isKnownDead);
   const judgements = await reconcileJudges(house, isKnownDead);
-  const unblocked = (await unblockLanes(house)) + (await unblockJudges(house));
+  let unblocked = 0;
+  const count = (_lane: string, putBack: number): void => {
+    unblocked += putBack;
+  };
+  await unblockLanes(house, count);
+  await unblockJudgeLanes(house, count);
   return { ...report, judgements, unblocked };
 }
 
-async function unblockLanes({ store, queue, limiter }: Pick<House, "store" | "queue" | "limiter">): Promise<number> {
-  let unblocked = 0;
-  for (const lane of await freeOf(limiter, await store.listBlockedLanes())) {
-    const back = await store.unblockLane(lane);
-    await enqueueTrials(queue, back);
-    unblocked += back.length;
-  }
-  return unblocked;
+interface Parts<Store> {
+  readonly store: Store;
+  readonly queue: Pick<QueuePort, "enqueue">;
+  readonly limiter: Pick<LimiterPort, "use">;
 }
 
-async function unblockJudges({ store, queue, limiter }: Pick<House, "store" | "queue" | "limiter">): Promise<number> {
-  let unblocked = 0;
-  for (const lane of await freeOf(limiter, await store.listBlockedJudgeLanes())) {
-    const back = await store.unblockJudges({ lane });
-    await enqueueTrials(queue, back);
-    unblocked += back.length;
+/** Puts back the trials of lanes that are no longer parked; tells how many of each. */
+export async function unblockLanes(
+  { store, queue, limiter }: Parts<Pick<StorePort, "listBlockedLanes" | "unblockLane">>,
+  tell: (lane: string, putBack: number) => void,
+): Promise<void> {
+  for (const lane of await findFree(limiter, await store.listBlockedLanes())) {
+    const trials = await store.unblockLane(lane);
+    await enqueueTrials(queue, trials);
+    if (trials.length > 0) tell(lane, trials.length);
   }
-  return unblocked;
 }
 
-async function freeOf(limiter: House["limiter"], lanes: readonly string[]): Promise<readonly string[]> {
+/** The same for requests to judges; what a spent budget blocks is put back by whoever raises it. */
+export async function unblockJudgeLanes(
+  { store, queue, limiter }: Parts<Pick<JudgeStorePort, "listBlockedJudgeLanes" | "unblockJudges">>,
+  tell: (lane: string, putBack: number) => void,
+): Promise<void> {
+  for (const lane of await findFree(limiter, await store.listBlockedJudgeLanes())) {
+    const requests = await store.unblockJudges({ lane });
+    await enqueueTrials(queue, requests);
+    if (requests.length > 0) tell(lane, requests.length);
+  }
+}
+
+async function findFree(limiter: Pick<LimiterPort, "use">, lanes: readonly string[]): Promise<readonly string[]> {
   if (lanes.length === 0) return [];
   const uses = await limiter.use(lanes.map(limiterLaneOf));
   const parked = new Set(uses.filter((use) => use.parked !== null).map((use) => use.lane));

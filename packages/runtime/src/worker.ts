@@ -4,7 +4,6 @@ import {
   type Claim,
   type Consumer,
   defaultRetryPolicy,
-  enqueueTrials,
   type FailureOutcome,
   failureOutcomes,
   type LimiterPort,
@@ -27,6 +26,7 @@ import { pause, repeat } from "./loops.ts";
 import { type LaneCatalog, openLaneCatalog } from "./lane-catalog.ts";
 
 import type { Logger } from "./logger.ts";
+import { unblockLanes } from "./repair-house.ts";
 import { whyNotConsuming } from "./readiness.ts";
 
 /** Times of a worker, in milliseconds. */
@@ -145,7 +145,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
       const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
       if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
       isRepaired = true;
-      await resumeLanes(options);
+      await unblockLanes(options, (lane, trials) => options.logger.info({ lane, trials }, "lane resumed"));
     } catch (error) {
       isAfterOutage = true;
       throw error;
@@ -200,18 +200,6 @@ async function renewSlots(
     if (lane !== undefined) byLane.set(lane, [...(byLane.get(lane) ?? []), reservation]);
   }
   for (const [lane, ids] of byLane) await limiter.renew(lane, ids);
-}
-
-/** Puts back what a parked lane has blocked once the lane goes on, by command or by its reset time. */
-async function resumeLanes({ store, queue, limiter, logger }: WorkerOptions): Promise<void> {
-  const blocked = await store.listBlockedLanes();
-  if (blocked.length === 0) return;
-  const parked = new Set((await limiter.use(blocked)).filter((use) => use.parked !== null).map((use) => use.lane));
-  for (const lane of blocked.filter((one) => !parked.has(one))) {
-    const trials = await store.unblockLane(lane);
-    await enqueueTrials(queue, trials);
-    if (trials.length > 0) logger.info({ lane, trials: trials.length }, "lane resumed");
-  }
 }
 
 function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {

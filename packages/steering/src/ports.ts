@@ -65,6 +65,8 @@ export interface SteeringPort {
   ) => Promise<{ readonly cancelled: number; readonly ending: number }>;
   /** Marks a sweep as cancelled whole, and cancels its open requests to judges; gives how many. */
   readonly cancelJudges: (sweepId: string) => Promise<number>;
+  /** Ends the mark of a sweep that was cancelled whole; its cancelled trials stay so. */
+  readonly takeUp: (sweepId: string) => Promise<void>;
   /** Puts the selected failed, cancelled or blocked trials back with a full new budget of tries; gives them. */
   readonly requeue: (sweepId: string, selector: TrialSelector) => Promise<readonly OpenTrial[]>;
   readonly rankSweep: (sweepId: string, precedence: Precedence) => Promise<void>;

@@ -14,7 +14,7 @@ type SweepMethods = Pick<
 > &
   Pick<
     SteeringPort,
-    "pauseSweep" | "unpauseSweep" | "rankSweep" | "laneControls" | "parkLane" | "unparkLane" | "limitLane"
+    "pauseSweep" | "unpauseSweep" | "takeUp" | "rankSweep" | "laneControls" | "parkLane" | "unparkLane" | "limitLane"
   >;
 
 const cellsPerStatement = 1000;
@@ -86,6 +86,11 @@ function createSteeringMethods(
         UPDATE sweeps SET priority_given = CASE WHEN ${priority === undefined} THEN priority_given ELSE ${priority ?? null}::int END,
           weight_given = CASE WHEN ${weight === undefined} THEN weight_given ELSE ${weight ?? null}::float8 END
         WHERE id = ${sweepId}::uuid RETURNING 1 AS ranked`);
+    },
+    takeUp: async (sweepId) => {
+      await database.query(
+        Prisma.sql`UPDATE sweeps SET cancelled_at = NULL WHERE id = ${sweepId}::uuid RETURNING 1 AS taken_up`,
+      );
     },
     laneControls: () => laneControls(database),
     parkLane: (lane, reason, forMs) => parkLane(database, lane, reason, forMs),

@@ -25,7 +25,7 @@ import { checkModel, drainDeadlineMs, type House, judgeModel, openHouse, startJu
 import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
 import { requireKeys } from "../inputs.ts";
-import { judgeExitCode, judgeFailureLines } from "../work-until-done.ts";
+import { judgeExitCode, judgeFailureLines, pausedLine } from "../work-until-done.ts";
 import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
 
 interface JudgeOptions {
@@ -87,6 +87,12 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
     generation: options.again,
   };
   const say = options.json ? console.err : console.out;
+  if (sweep.paused?.models.length === 0) {
+    say(`${pausedLine(sweep)}, then judge again. Nothing was asked.`);
+    return exitCodes.failedTrials;
+  }
+  // To ask for judgements is to take the sweep up again; its cancelled trials stay so.
+  if (sweep.cancelledAtMs !== null) await house.store.takeUp(sweep.sweepId);
   const worker = startWorker(console, house, options);
   try {
     const added = await requestJudgements(house, judging, console.interrupt);
