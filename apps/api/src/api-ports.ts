@@ -2,6 +2,7 @@ import type { QueuePort, StorePort } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 import type { JudgeStorePort } from "@hallumaze/judging";
 
+import type { BoardLanes } from "./serve-board.ts";
 import type { WatchPorts } from "./watch-routes.ts";
 
 /** The part of the ledger that the API works on. */
@@ -27,6 +28,8 @@ export interface ApiPorts {
   readonly now: Clock;
   /** Waits; rejects when the signal fires. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** The lanes that the board shows now; without it there is no board. */
+  readonly board?: BoardLanes;
   /** Beside database and queue, what has to work, and the metrics; without them there is no `/metrics`. */
   readonly watch?: Pick<WatchPorts, "checks" | "metrics">;
   /** Is told of what became a 500 or a 503. */

@@ -9,6 +9,7 @@ import { boundedQueue, boundedStore } from "./bounded-calls.ts";
 import { type ApiEnv, guardAccess, limitRate } from "./guard-access.ts";
 import { errorResponse, ProblemError, problemResponse } from "./problems.ts";
 import { addBenchmark } from "./serve-benchmark.ts";
+import { addBoard } from "./serve-board.ts";
 import { addWatch } from "./watch-routes.ts";
 
 /** How the API behaves. Times in milliseconds. */
@@ -66,6 +67,7 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
     return c.req.header("content-length") === undefined ? next() : limitBody(c, next);
   });
   addWatch(app, { checks: pings(ports, pingMs), metrics: null, ...ports.watch, onError: ports.onError }, pingMs + 500);
+  if (ports.board !== undefined) addBoard(app, ports.board, ports.onError);
   addBenchmark(
     app,
     {

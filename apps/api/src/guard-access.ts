@@ -11,10 +11,14 @@ export interface ApiEnv {
   readonly Bindings: Partial<HttpBindings>;
 }
 
+/** Where the board of the queues stands. */
+export const boardPath = "/board";
+
 const health = new Set(["/healthz", "/readyz"]);
 
 /**
- * Lets reads from this machine pass, and asks for the token at every write and for everything that comes from elsewhere.
+ * Lets reads from this machine pass, and asks for the token at every write, for the board, and for everything that comes
+ * from elsewhere. Before the board a browser may show it as the password of HTTP Basic, under any name.
  *
  * A page of a foreign site that had its name led to 127.0.0.1, or a proxy on this machine, is elsewhere: the Host header and
  * the proxies' headers tell.
@@ -23,10 +27,14 @@ export function guardAccess(token: string): MiddlewareHandler<ApiEnv> {
   const expected = hash(token);
   return async (c, next) => {
     const isRead = c.req.method === "GET" || c.req.method === "HEAD";
-    if (isRead && isFromThisMachine(c)) return next();
-    const given = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);
+    if (!isBoard && isRead && isFromThisMachine(c)) return next();
+    const shown = c.req.header("authorization") ?? "";
+    const given = /^Bearer +(\S+) *$/i.exec(shown)?.[1] ?? (isBoard ? passwordOf(shown) : undefined);
     if (given !== undefined && timingSafeEqual(hash(given), expected)) return next();
-    return problemResponse("unauthorized", { detail: "Send the token as Authorization: Bearer …" });
+    const refusal = problemResponse("unauthorized", { detail: "Send the token as Authorization: Bearer …" });
+    if (isBoard) refusal.headers.append("www-authenticate", 'Basic realm="hallumaze", charset="UTF-8"');
+    return refusal;
   };
 }
 
@@ -58,6 +66,11 @@ function isFromThisMachine(c: Context<ApiEnv>): boolean {
   if (address === undefined || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
   if (c.req.header("forwarded") !== undefined || c.req.header("x-forwarded-for") !== undefined) return false;
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(c.req.header("host") ?? "");
+}
+
+function passwordOf(authorization: string): string | undefined {
+  const pair = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization)?.[1];
+  return pair === undefined ? undefined : /^[^:]*:(.*)$/s.exec(Buffer.from(pair, "base64").toString("utf8"))?.[1];
 }
 
 function hash(text: string): Buffer {

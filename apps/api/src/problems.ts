@@ -6,6 +6,7 @@ const kinds: Readonly<Record<ProblemCode, { readonly status: number; readonly ti
   "bad-request": { status: 400, title: "The request is not valid" },
   unauthorized: { status: 401, title: "A token is needed" },
   "not-found": { status: 404, title: "There is no such thing" },
+  "method-not-allowed": { status: 405, title: "This may only be read" },
   "judging-under-way": { status: 409, title: "This result is being judged" },
   "gate-closed": { status: 409, title: "The judge's gate is closed" },
   "length-required": { status: 411, title: "The request has to say its length" },
@@ -54,6 +55,7 @@ export function problemResponse(code: ProblemCode, details: ProblemDetails = {})
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   if (details.poll !== undefined) headers.set("location", details.poll);
   if (code === "unauthorized") headers.set("www-authenticate", 'Bearer realm="hallumaze"');
+  if (code === "method-not-allowed") headers.set("allow", "GET");
   return new Response(JSON.stringify(body), { status, headers });
 }
 

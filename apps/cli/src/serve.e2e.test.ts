@@ -61,6 +61,33 @@ describe("serve", () => {
     expect(ended.out + ended.err).not.toContain(token);
   });
 
+  it("shows the queues of the ledger's lanes, also of a sweep submitted meanwhile, to the token alone", async () => {
+    const { url: DATABASE_URL, drop } = await createDatabase();
+    const stage = openStage({ DATABASE_URL, HALLUMAZE_API_TOKEN: token });
+    onTestFinished(async () => {
+      await stage.clear();
+      await drop();
+    });
+    const url = `http://127.0.0.1:${await findFreePort()}/board`;
+    const program = stage.start(["serve", "--port", new URL(url).port]);
+    await program.says(`the queues at ${url}`);
+    expect((await fetch(url)).status).toBe(401);
+    const authorization = `Basic ${Buffer.from(`me:${token}`).toString("base64")}`;
+    const ask = (path: string) => fetch(`${url}${path}`, { headers: { authorization } });
+    expect((await ask("")).status).toBe(200);
+    expect(await (await ask("/api/queues")).json()).toEqual({ queues: [] });
+    const spec = stage.spec("night", { models: ["sim/oracle"], seeds: ["1..12"] });
+    expect((await stage.run(["submit", spec])).code).toBe(0);
+    // The ledger is looked at every ten seconds.
+    await vi.waitFor(
+      async () =>
+        expect(await (await ask("/api/queues")).json()).toMatchObject({
+          queues: [{ name: "solve.sim.oracle", counts: { prioritized: 12 } }],
+        }),
+      { timeout: 40_000, interval: 500 },
+    );
+  });
+
   it.each([
     ["a shadow without a judge", ["--shadow"], {}, /--shadow needs a judge/],
     ["a judge that is no model", ["--judge", "nobody/x"], {}, /is no provider\/model/],

@@ -8,6 +8,7 @@ export const problemCode = z.enum([
   "bad-request",
   "unauthorized",
   "not-found",
+  "method-not-allowed",
   "judging-under-way",
   "gate-closed",
   "length-required",

@@ -1,4 +1,4 @@
-import type { Job, Queue, Worker, WorkerOptions } from "bullmq";
+import type { Job, Queue, QueueOptions, Worker, WorkerOptions } from "bullmq";
 
 import type { ReportError } from "./error-report.ts";
 import type { QueueSettings } from "./settings.ts";
@@ -29,6 +29,8 @@ export interface BackEnd {
   /** As given, password included: for redaction only. */
   readonly url: string;
   readonly openQueue: (name: string) => LaneQueue;
+  /** To be looked at only: opening it writes nothing. */
+  readonly openBoardQueue: (name: string) => Queue;
   readonly openWorker: (name: string, concurrency: number, process: ProcessJob) => LaneWorker;
   /** The clock by which delays end, in ms since 1970; may take for ever. */
   readonly nowMs: () => Promise<number>;
@@ -46,6 +48,9 @@ export interface BackEndContext {
 
 /** Events are for boards only; the default of 10,000 a lane is memory for nothing. */
 export const eventStreamOptions = { events: { maxLen: 100 } } as const;
+
+/** What keeps a queue that is only looked at from writing what it is. */
+export const lookOnly = { skipMetasUpdate: true } as const satisfies Partial<QueueOptions>;
 
 /** Options of every worker, on both back ends. Sources of the numbers: the measurements named in README.md. */
 export function workerOptions(

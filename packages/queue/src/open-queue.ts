@@ -3,6 +3,7 @@ import type { HalluMazeError } from "@hallumaze/foundation";
 import { type RedisTarget, strictTls } from "@hallumaze/servers";
 
 import type { BackEnd, LaneQueue } from "./back-end.ts";
+import { openBoardLanes, type QueueBoard } from "./board.ts";
 import { startConsumer } from "./consumer.ts";
 import { createErrorReport } from "./error-report.ts";
 import { QueueError, withinDeadline } from "./errors.ts";
@@ -40,7 +41,7 @@ const endlessAttempts = 1_000_000_000;
  * Delivers at least once: twice after a crash or a lost connection, none after the server lost its data. Rejects with
  * `queue-config`, `queue-unreachable`, `queue-refused` or `queue-server`; no message holds a password.
  */
-export async function openQueue(target: QueueTarget, options: QueueOptions): Promise<QueuePort> {
+export async function openQueue(target: QueueTarget, options: QueueOptions): Promise<QueuePort & QueueBoard> {
   const settings = { ...defaultQueueSettings, ...options.settings };
   const report = createErrorReport(options.onError, settings.errorIntervalMs);
   const backEnd =
@@ -64,7 +65,8 @@ function createPort(
   nameQueue: (lane: string) => string,
   settings: QueueSettings,
   report: (error: QueueError) => void,
-): QueuePort {
+): QueuePort & QueueBoard {
+  const board = openBoardLanes(backEnd);
   const queues = new Map<string, LaneQueue>();
   const consumers = new Set<Consumer>();
   /** Consumers whose workers connect at this moment. */
@@ -114,12 +116,16 @@ function createPort(
       return consumer;
     },
     depth: async (lane) => withinDeadline(readLaneDepth(queueOf(lane)), settings.requestTimeoutMs, backEnd.url),
+    boardOf: (lane) => {
+      if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
+      return board.lane(nameQueue(lane));
+    },
     ping: async (timeoutMs) => {
       if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
       await withinDeadline(backEnd.ping(), timeoutMs, backEnd.url);
     },
     close: () => {
-      closing ??= closePort(backEnd, { consumers, starting, queues: [...queues.values()] }, settings);
+      closing ??= closePort(backEnd, { consumers, starting, queues: [board, ...queues.values()] }, settings);
       return closing;
     },
   };
@@ -149,7 +155,7 @@ async function closePort(
   open: {
     readonly consumers: ReadonlySet<Consumer>;
     readonly starting: ReadonlySet<Promise<unknown>>;
-    readonly queues: readonly LaneQueue[];
+    readonly queues: readonly Pick<LaneQueue, "close">[];
   },
   settings: QueueSettings,
 ): Promise<void> {

@@ -1,7 +1,21 @@
-import { createPostgresBackend, type PostgresConnectionOptions, runMigrations, withBackend } from "bullmq";
+import {
+  createPostgresBackend,
+  type PostgresConnectionOptions,
+  type Queue,
+  type QueueOptions,
+  runMigrations,
+  withBackend,
+} from "bullmq";
 import pg from "pg";
 
-import { type BackEnd, type BackEndContext, eventStreamOptions, narrowWorker, workerOptions } from "./back-end.ts";
+import {
+  type BackEnd,
+  type BackEndContext,
+  eventStreamOptions,
+  lookOnly,
+  narrowWorker,
+  workerOptions,
+} from "./back-end.ts";
 import { toQueueError, withinDeadline } from "./errors.ts";
 import { createListenHub } from "./listen-hub.ts";
 import { notAtOnce } from "./not-at-once.ts";
@@ -35,13 +49,17 @@ export async function openPostgresBackEnd({ url, settings, report }: BackEndCont
   const hub = createListenHub(() => new pg.Client(config));
   const connection = sharedPool(pool, hub.connect);
 
+  const openQueue = (name: string, options: Partial<QueueOptions> = {}) => {
+    const queue = new PostgresQueue<unknown, void>(name, { ...options, connection, streams: eventStreamOptions });
+    queue.on("error", (error) => report(toQueueError(error, url)));
+    return queue;
+  };
+
   return {
     url,
-    openQueue: (name) => {
-      const queue = new PostgresQueue<unknown, void>(name, { connection, streams: eventStreamOptions });
-      queue.on("error", (error) => report(toQueueError(error, url)));
-      return queue;
-    },
+    openQueue,
+    // The board serves both back ends, and its types name Redis' alone.
+    openBoardQueue: (name) => openQueue(name, lookOnly) as unknown as Queue,
     openWorker: (name, concurrency, process) => {
       const worker = new PostgresWorker<unknown, void>(name, (job, token) => process(job, token ?? ""), {
         ...workerOptions(concurrency, settings, (throws) => throwBackoffMs(throws, settings)),

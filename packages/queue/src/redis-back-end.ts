@@ -1,7 +1,14 @@
 import { connectRedis, parseRedisUrl, type RedisClient, type RedisTarget, redactUrl } from "@hallumaze/servers";
-import { withBackend } from "bullmq";
+import { type QueueOptions, withBackend } from "bullmq";
 
-import { type BackEnd, type BackEndContext, eventStreamOptions, narrowWorker, workerOptions } from "./back-end.ts";
+import {
+  type BackEnd,
+  type BackEndContext,
+  eventStreamOptions,
+  lookOnly,
+  narrowWorker,
+  workerOptions,
+} from "./back-end.ts";
 import { QueueError, toQueueError, withinDeadline } from "./errors.ts";
 import { redisKeyPrefix } from "./queue-name.ts";
 import { createServerTimeBackend, keepServerTime, serverTimeMs } from "./server-clock.ts";
@@ -46,18 +53,21 @@ export async function openRedisBackEnd({ target, ledger, settings, report }: Red
       : error;
   }
 
+  const openQueue = (name: string, options: Partial<QueueOptions> = {}) => {
+    const queue = new Queue<unknown, void>(name, {
+      ...options,
+      connection: client,
+      prefix: redisKeyPrefix(ledger, name),
+      streams: eventStreamOptions,
+      skipVersionCheck: true,
+    });
+    queue.on("error", (error) => report(toQueueError(error, url)));
+    return queue;
+  };
   return {
     url,
-    openQueue: (name) => {
-      const queue = new Queue<unknown, void>(name, {
-        connection: client,
-        prefix: redisKeyPrefix(ledger, name),
-        streams: eventStreamOptions,
-        skipVersionCheck: true,
-      });
-      queue.on("error", (error) => report(toQueueError(error, url)));
-      return queue;
-    },
+    openQueue,
+    openBoardQueue: (name) => openQueue(name, lookOnly),
     openWorker: (name, concurrency, process) => {
       // Its own, so that a worker that is given up can be cut off without the others.
       const own = open(target, { ...socketTimes(settings.idlePollMs + 10_000), maxRetriesPerRequest: null });

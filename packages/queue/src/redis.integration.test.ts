@@ -39,6 +39,22 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     return queue;
   };
 
+  it("a board that looks at a lane, there or not, leaves the server as it was", async () => {
+    const server = await createRedis();
+    const queue = await open(server);
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    await queue.enqueue("sim.a", trials(2));
+    const keys = async (): Promise<readonly string[]> => (await client.keys("*")).toSorted();
+    const before = await keys();
+    for (const lane of ["sim.a", "sim.none"]) {
+      const board = queue.boardOf(lane);
+      await Promise.all([board.getJobCounts(), board.isPaused(), board.getJobs(["waiting", "prioritized"], 0, 9)]);
+    }
+    expect(await keys()).toEqual(before);
+    expect(before.length).toBeGreaterThan(0);
+  });
+
   it("with an append-only file a kill -9 of the server loses no delivery, and the consumer goes on", async () => {
     const server = await createRedis({ appendOnly: true });
     const queue = await open(server);

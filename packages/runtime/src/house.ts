@@ -6,7 +6,7 @@ import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
 import { openLimiter } from "@hallumaze/limiter";
 import { openProviders, type Providers } from "@hallumaze/providers";
-import { openQueue } from "@hallumaze/queue";
+import { openQueue, type QueueBoard } from "@hallumaze/queue";
 import { redactUrl } from "@hallumaze/servers";
 import type { SteeringPort } from "@hallumaze/steering";
 import { openEmbeddedPostgres, openStore } from "@hallumaze/store";
@@ -26,6 +26,8 @@ export interface House extends AsyncDisposable {
     ImportStorePort &
     DetectorStorePort;
   readonly queue: QueuePort;
+  /** A lane's queue, for the board. */
+  readonly boardOf: QueueBoard["boardOf"];
   readonly limiter: LimiterPort;
   readonly provider: Providers;
   /** The judges' own client: no connection is shared with what is judged. */
@@ -98,6 +100,7 @@ export async function openHouse(
     return {
       store,
       queue,
+      boardOf: queue.boardOf,
       limiter,
       provider,
       judgeProvider,

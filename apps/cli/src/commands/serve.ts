@@ -7,10 +7,12 @@ import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
 import {
   drainDeadlineMs,
+  type House,
   houseChecks,
   openHouse,
   type SolveWorker,
   startJudgeWorker,
+  type Watch,
   watchHouse,
 } from "@hallumaze/runtime";
 
@@ -66,6 +68,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     const api = createApi(
       {
         watch: { checks, metrics: watch.metrics },
+        board: () => boardLanes(house, watch.figures),
         store: house.store,
         queue: house.queue,
         now: console.now,
@@ -103,6 +106,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       if (!isLoopback(options.host)) {
         console.err("warning: plain HTTP shows the token to the network; put a proxy with TLS in front");
       }
+      console.err(`serve: the queues at ${server.url}/board, with the token as password`);
       console.err(`serve: judge ${options.judge ?? "none"}, ${house.queueName}, ${house.databaseName}`);
       await Promise.race([interrupted(console.interrupt), ...(worker === null ? [] : [worker.broken])]);
     } finally {
@@ -115,6 +119,13 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     return exitCodes.ok;
   });
 };
+
+/** The queues of the lanes that the ledger names, as it was last looked at. */
+async function boardLanes(house: Pick<House, "boardOf">, reader: Pick<Watch["figures"], "read">) {
+  const { figures, error } = await reader.read();
+  if (figures === null) throw error;
+  return figures.lanes.map(({ lane }) => house.boardOf(lane));
+}
 
 /** The judge that a name stands for; its key has to be there before anything is asked. */
 function serviceJudge(console: Console, name: string): ServiceJudge {
