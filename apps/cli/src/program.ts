@@ -1,3 +1,4 @@
+import { addAnalyzeCommand, addBundleCommand, addReplayCommand, addReportCommand } from "@hallumaze/analyst";
 import {
   type AddCommand,
   type Console,
@@ -53,6 +54,10 @@ const addCommands: readonly AddCommand[] = [
   addLanesCommand,
   addReconcileCommand,
   addRescoreCommand,
+  addReportCommand(programVersion),
+  addAnalyzeCommand,
+  addBundleCommand(programVersion),
+  addReplayCommand,
   addExportCommand,
   addImportCommand,
   addBackupCommand,

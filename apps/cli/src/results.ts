@@ -1,15 +1,10 @@
-import type { Console } from "@hallumaze/console";
-import { constants, createWriteStream } from "node:fs";
-import { access, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { join, relative } from "node:path";
 
+import { judgedTrials, type TrialSourceStore } from "@hallumaze/analysis";
 import type { AriadneSummary } from "@hallumaze/ariadne";
+import { type Console, openResultsFolder, writeWhole } from "@hallumaze/console";
 import type { DetectorStorePort, Finding } from "@hallumaze/detectors";
-import type { StorePort, SweepRecord } from "@hallumaze/engine";
-import { sha256Hex } from "@hallumaze/foundation";
-import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/judging";
+import type { SweepRecord } from "@hallumaze/engine";
 import { parseStoredSpec } from "@hallumaze/sweep";
 import {
   ariadneCells,
@@ -20,7 +15,6 @@ import {
   type IntervalFigure,
   leaderboard,
   type LeaderboardRow,
-  type ReportRow,
   singleLine,
   trialCsv,
   trialJsonl,
@@ -52,33 +46,9 @@ export interface Results {
   };
 }
 
-/** The part of the ledger that results are read from. */
-export type ResultStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStorePort, "judgementsOfSweep">;
-
-/** A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each. */
-export async function* judgedTrials(
-  store: ResultStore,
-  sweep: SweepRecord,
-  judges = new Set<string>(),
-): AsyncGenerator<readonly ReportRow[]> {
-  const { judge } = parseStoredSpec(sweep.specJson);
-  const levels = new Map<string, TrialLevel>();
-  if (judge !== null) {
-    for await (const page of sweepLevels(store, sweep.sweepId, judge)) {
-      for (const [trialId, level] of page) {
-        levels.set(trialId, level);
-        for (const model of level.models) judges.add(model);
-      }
-    }
-  }
-  for await (const page of store.streamTrials(sweep.sweepId, pageSize)) {
-    yield page.map((row) => ({ ...row, judge: levels.get(row.trialId) ?? null }));
-  }
-}
-
 /** Ranks the models of a sweep; names the judges of its levels in `judges`. */
 export function rankSweep(
-  store: ResultStore,
+  store: TrialSourceStore,
   sweep: SweepRecord,
   judges = new Set<string>(),
 ): Promise<readonly LeaderboardRow[]> {
@@ -93,7 +63,7 @@ export function rankSweep(
 /** Writes a sweep's tables below `folder`; each file appears whole or not at all. */
 export async function writeResults(
   console: Console,
-  store: ResultStore & DetectorStorePort,
+  store: TrialSourceStore & DetectorStorePort,
   sweep: SweepRecord,
   folder: string,
 ): Promise<Results> {
@@ -128,13 +98,6 @@ export async function writeResults(
   };
 }
 
-/** Makes the folder of a sweep's tables, so that a wrong place is known before the sweep has run. Gives its path. */
-export async function openResultsFolder(console: Console, sweepName: string, folder: string): Promise<string> {
-  const target = resolve(console.workingFolder, folder, fileName(sweepName));
-  await mkdir(target, { recursive: true });
-  return target;
-}
-
 /** Prints the ranked table, as many columns of it as the terminal holds, and where the files are. */
 export function printLeaderboard(console: Console, results: Results): void {
   const isJudged = results.rows.some(({ levels }) => levels !== null);
@@ -165,29 +128,6 @@ function printAriadne(console: Console, summaries: readonly AriadneSummary[]): v
   );
   console.out(drawTable(ariadneHeads, summaries.map(ariadneCells), Number.POSITIVE_INFINITY));
   for (const note of summaries.flatMap(ariadneNotes)) console.out(`  ${note}`);
-}
-
-/**
- * Writes chunks to a file beside the target and renames it: a reader never sees half a file. Makes missing folders. A
- * target that is no regular file (a pipe, a device) is written straight into; a link leads to what it names.
- */
-export async function writeWhole(path: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
-  const existing = await stat(path).catch(() => null);
-  if (existing !== null && !existing.isFile() && !existing.isDirectory()) {
-    await pipeline(Readable.from(chunks), createWriteStream(path));
-    return;
-  }
-  if (existing !== null) await access(path, constants.W_OK);
-  const target = existing === null ? path : await realpath(path);
-  await mkdir(dirname(target), { recursive: true });
-  const draft = `${target}.${process.pid}.part`;
-  try {
-    await pipeline(Readable.from(chunks), createWriteStream(draft, existing === null ? {} : { mode: existing.mode }));
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }
 
 /** Width from which a terminal holds every column of the leaderboard. */
@@ -272,13 +212,4 @@ function withInterval(figure: IntervalFigure): string {
 
 function number(value: number | null): string {
   return value === null ? "-" : value.toFixed(2);
-}
-
-function fileName(name: string): string {
-  const safe = name
-    .replace(/[^\p{L}\p{N}._-]+/gu, "-")
-    .replace(/^\.+|\.+$/g, "")
-    .slice(0, 80);
-  // Names that differ only in what a file name cannot hold must not share a folder.
-  return safe === name ? safe : `${safe}-${sha256Hex(name).slice(0, 8)}`;
 }

@@ -72,7 +72,7 @@ export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export { runTrial, toDeliveryResult } from "./run-trial.ts";
 export type { CallFacts, ModelSettings, StartPermit, TrialObserver, TrialPorts, TrialResult } from "./trial-ports.ts";
-export { scoreReply } from "./score-reply.ts";
+export { scoreConversation, scoreReply } from "./score-reply.ts";
 export {
   enqueuePlanned,
   enqueueTrials,

@@ -25,7 +25,7 @@ export {
 } from "./plan-table.ts";
 export type { ReportPages, ReportRow } from "./report-row.ts";
 export { type ResultChart, resultChart } from "./result-chart.ts";
-export { csvTable, markdownTable } from "./result-table.ts";
+export { csvTable, markdownTable, printTable } from "./result-table.ts";
 export {
   type MetacogSignal,
   type SeedShapeRecord,

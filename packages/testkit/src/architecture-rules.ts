@@ -24,13 +24,13 @@ export const layers: readonly (readonly string[])[] = [
   ["experiments"],
   ["contract", "detectors", "engine", "mock-providers", "reports", "servers"],
   ["imports", "judging", "watching"],
-  ["steering"],
+  ["analysis", "steering"],
   ["figures", "limiter", "providers", "publishing", "queue", "store", "telemetry"],
   ["archive"],
   ["testkit"],
   ["runtime"],
   ["console"],
-  ["api", "operator"],
+  ["analyst", "api", "operator"],
   ["cli", "worker", "web"],
 ];
 

@@ -1,7 +1,9 @@
-import { type AddCommand, exitCodes, findSweep } from "@hallumaze/console";
+import { judgedTrials } from "@hallumaze/analysis";
+import { type AddCommand, exitCodes, findSweep, UsageError, writeWhole } from "@hallumaze/console";
 import { once } from "node:events";
 import { resolve } from "node:path";
 
+import { writeTrialParquet } from "@hallumaze/publishing";
 import { openHouse } from "@hallumaze/runtime";
 import {
   type ReportPages,
@@ -13,9 +15,7 @@ import {
 } from "@hallumaze/reports";
 import { Option } from "commander";
 
-import { judgedTrials, writeWhole } from "../results.ts";
-
-type Format = "csv" | "json" | "jsonl";
+type Format = "csv" | "json" | "jsonl" | "parquet";
 
 const writers = { csv: trialCsv, json: seedShape, jsonl: trialJsonl } as const;
 
@@ -23,15 +23,28 @@ const writers = { csv: trialCsv, json: seedShape, jsonl: trialJsonl } as const;
 export const addExportCommand: AddCommand = (program, console, register) => {
   const command = program
     .command("export")
-    .description("write every trial of a sweep as CSV, JSON Lines, or JSON in the seed document's shape")
+    .description("write every trial of a sweep as CSV, JSON Lines, Parquet, or JSON in the seed document's shape")
     .argument("<sweep>", "name of the sweep")
-    .addOption(new Option("--format <format>", "what to write").choices(["csv", "json", "jsonl"]).default("jsonl"))
+    .addOption(
+      new Option("--format <format>", "what to write").choices(["csv", "json", "jsonl", "parquet"]).default("jsonl"),
+    )
     .option("--output <file>", "file to write; standard output when left out")
     .option("--json", "the same as --format jsonl")
     .addHelpText("after", "\nExample:\n  $ hallumaze export baselines --format csv --output trials.csv\n");
   register(command, async (name: string, options: { readonly format: Format; readonly output?: string }) => {
+    if (options.format === "parquet" && options.output === undefined) {
+      throw new UsageError("Parquet is no text: name the file with --output.");
+    }
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
+    if (options.format === "parquet") {
+      const { rows } = await writeTrialParquet(
+        judgedTrials(house.store, sweep),
+        resolve(console.workingFolder, options.output ?? ""),
+      );
+      console.err(`wrote ${options.output}: ${rows} trials`);
+      return exitCodes.ok;
+    }
     const chunks = writers[options.format](judgedTrials(house.store, sweep));
     if (options.output === undefined) {
       for await (const chunk of chunks) {

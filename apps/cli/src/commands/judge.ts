@@ -7,6 +7,7 @@ import {
   integerBetween,
   readText,
   UsageError,
+  writeWhole,
 } from "@hallumaze/console";
 import { mkdir } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
@@ -26,7 +27,7 @@ import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hall
 
 import { requireKeys } from "../inputs.ts";
 import { judgeExitCode, judgeFailureLines, pausedLine } from "../work-until-done.ts";
-import { printLeaderboard, writeResults, writeWhole } from "../results.ts";
+import { printLeaderboard, writeResults } from "../results.ts";
 
 interface JudgeOptions {
   readonly model?: string;

@@ -1,3 +1,4 @@
+import { type Detectable, planDetectable, publishedMeiSd } from "@hallumaze/analysis";
 import { type AddCommand, type Console, exitCodes, integerBetween } from "@hallumaze/console";
 import {
   type ActualUse,
@@ -18,6 +19,7 @@ import {
   openHouse,
   readThinking,
 } from "@hallumaze/runtime";
+import { InvalidArgumentError } from "commander";
 import { type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
 
 import { readSpecFile } from "../inputs.ts";
@@ -26,6 +28,8 @@ interface PlanOptions {
   readonly fresh?: boolean;
   readonly json?: boolean;
   readonly concurrency: number;
+  readonly detect?: number;
+  readonly sd: number;
 }
 
 /** `plan SPEC`: what a spec would do; writes and spends nothing. */
@@ -38,6 +42,13 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
     .argument("<spec>", "spec file, YAML or JSON")
     .option("--fresh", "plan as if cells answered by other sweeps were run again")
     .option("--concurrency <n>", "plan for so many trials at once in each lane", integerBetween(1, 1000), defaultSlots)
+    .option("--detect <difference>", "say how many seeds find this difference of MEI", shareOfOne)
+    .option(
+      "--sd <deviation>",
+      "standard deviation of MEI over mazes, as your models have it",
+      shareOfOne,
+      publishedMeiSd,
+    )
     .option("--json", "print the plan as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze plan examples/baselines.yaml\n");
   register(command, async (path: string, options: PlanOptions) => {
@@ -46,13 +57,38 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
     const plan = await planInHouse(house, spec, { ...options, fresh: options.fresh === true, rehearsal: false });
     const past = plan.exists ? await findPast(house.store, spec.name) : null;
     for (const { message } of missingPrices(spec)) console.err(`warning: ${message}`);
+    const grid = { seeds: spec.seeds.length, sizes: spec.sizes.length };
+    const detectable = planDetectable(grid, { sd: options.sd, wished: options.detect ?? null });
     if (options.json) {
       const error = past === null ? null : comparePlan(past.estimate, past.actual);
-      console.out(JSON.stringify({ ...plan, past: past === null ? null : { ...past, error } }));
-    } else printPlan(console, plan, past);
+      console.out(JSON.stringify({ ...plan, detectable, past: past === null ? null : { ...past, error } }));
+    } else {
+      printPlan(console, plan, past);
+      for (const line of detectableLines(detectable, options)) console.out(line);
+    }
     return exitCodes.ok;
   });
 };
+
+/** What the grid can tell apart, for a person. */
+function detectableLines(found: Detectable, { sd, detect }: Pick<PlanOptions, "sd" | "detect">): readonly string[] {
+  const { mazes, difference, seedsNeeded } = found;
+  const told =
+    difference === null
+      ? `${mazes} mazes are too few to tell any difference`
+      : `${mazes} mazes tell MEI differences from ${difference.toFixed(3)} on apart`;
+  const basis = `(paired, 5 %, power 0.8, sd of MEI ${sd.toFixed(2)})`;
+  return [
+    `${told} ${basis}`,
+    ...(seedsNeeded === null ? [] : [`a difference of ${detect} takes ${seedsNeeded} seeds ${basis}`]),
+  ];
+}
+
+function shareOfOne(word: string): number {
+  const value = Number(word);
+  if (!(value > 0 && value <= 1)) throw new InvalidArgumentError("expected a number above 0, up to 1.");
+  return value;
+}
 
 /** Trials at once in each lane, as `run` and `worker` take them unless told. */
 export const defaultSlots = 16;

@@ -1,4 +1,11 @@
-import { type AddCommand, type Console, type ExitCode, exitCodes, integerBetween } from "@hallumaze/console";
+import {
+  type AddCommand,
+  type Console,
+  type ExitCode,
+  exitCodes,
+  integerBetween,
+  openResultsFolder,
+} from "@hallumaze/console";
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import type { SweepJudging } from "@hallumaze/judging";
@@ -17,7 +24,7 @@ import {
 import { readSpecFile, requireKeys } from "../inputs.ts";
 import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
-import { openResultsFolder, printLeaderboard, writeResults } from "../results.ts";
+import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion, readBuild } from "../env.ts";
 import {
   budgetBlocked,

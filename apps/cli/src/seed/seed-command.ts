@@ -1,4 +1,12 @@
-import { type AddCommand, type Console, type ExitCode, exitCodes, integerBetween, list } from "@hallumaze/console";
+import {
+  type AddCommand,
+  type Console,
+  type ExitCode,
+  exitCodes,
+  integerBetween,
+  list,
+  writeWhole,
+} from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 
@@ -17,7 +25,6 @@ import { Option } from "commander";
 
 import { programFolder, programVersion } from "../env.ts";
 import { applyModelRules, requireKeys, solverRules } from "../inputs.ts";
-import { writeWhole } from "../results.ts";
 import { exitCodeOf, workUntilDone } from "../work-until-done.ts";
 import { askInteractively } from "./interactive.ts";
 import { chooseModels, keyVariables, readConfig } from "./seed-models.ts";

@@ -1,0 +1,11 @@
+export { type Detectable, planDetectable, publishedMeiSd } from "./detectable.ts";
+export { type AnalysisData, gatherData, type GatherOptions, rescored } from "./gather.ts";
+export { experimentNames, runExperiment, whyNot } from "./run-experiments.ts";
+export {
+  type Conversation,
+  joinReplies,
+  judgedTrials,
+  type TrialRecord,
+  trialRecords,
+  type TrialSourceStore,
+} from "./trial-record.ts";

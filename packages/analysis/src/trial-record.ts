@@ -1,0 +1,82 @@
+import type { StoredReply, StorePort, SweepRecord } from "@hallumaze/engine";
+import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/judging";
+import type { ReportPages, ReportRow } from "@hallumaze/reports";
+import { parseStoredSpec } from "@hallumaze/sweep";
+
+const pageSize = 500;
+
+/** What a trial's scores were made from. */
+export type Conversation = Pick<StoredReply, "replies" | "shadow" | "isPruned">;
+
+/** A trial with its replies: all that reading, scoring and analysis need, without a ledger. */
+export interface TrialRecord {
+  readonly row: ReportRow;
+  /** Null where the trial has no answer. */
+  readonly conversation: Conversation | null;
+}
+
+/** The part of the ledger that a sweep's trials are read from. */
+export type TrialSourceStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStorePort, "judgementsOfSweep">;
+
+/** A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each. */
+export async function* judgedTrials(
+  store: TrialSourceStore,
+  sweep: SweepRecord,
+  judges = new Set<string>(),
+): AsyncGenerator<readonly ReportRow[]> {
+  const { judge } = parseStoredSpec(sweep.specJson);
+  const levels = new Map<string, TrialLevel>();
+  if (judge !== null) {
+    for await (const page of sweepLevels(store, sweep.sweepId, judge)) {
+      for (const [trialId, level] of page) {
+        levels.set(trialId, level);
+        for (const model of level.models) judges.add(model);
+      }
+    }
+  }
+  for await (const page of store.streamTrials(sweep.sweepId, pageSize)) {
+    yield page.map((row) => ({ ...row, judge: levels.get(row.trialId) ?? null }));
+  }
+}
+
+/** A sweep's trials, each with its replies, one at a time. */
+export async function* trialRecords(
+  store: TrialSourceStore & Pick<StorePort, "streamReplies">,
+  sweep: SweepRecord,
+): AsyncGenerator<TrialRecord> {
+  yield* joinReplies(judgedTrials(store, sweep), store.streamReplies(sweep.sweepId, pageSize));
+}
+
+/**
+ * Puts replies to their rows. Both come in the same order, and not every row has replies; a reply whose row never comes
+ * (a trial that ended between the two readings) is left out.
+ */
+export async function* joinReplies(
+  rows: ReportPages,
+  replies: AsyncIterable<readonly StoredReply[]>,
+): AsyncGenerator<TrialRecord> {
+  const waiting = new Map<string, StoredReply>();
+  const source = replies[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    for await (const page of rows) {
+      for (const row of page) {
+        while (row.state === "done" && !waiting.has(row.trialId) && !isOver && waiting.size < mostWaiting) {
+          const next = await source.next();
+          if (next.done === true) isOver = true;
+          else for (const reply of next.value) waiting.set(reply.trialId, reply);
+        }
+        const reply = waiting.get(row.trialId);
+        waiting.delete(row.trialId);
+        const conversation =
+          reply === undefined ? null : { replies: reply.replies, shadow: reply.shadow, isPruned: reply.isPruned };
+        yield { row, conversation };
+      }
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** Replies held at most: one that is done and has none would else read all the others into memory. */
+const mostWaiting = 4 * pageSize;

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+
+import {
+  type AnalysisData,
+  experimentNames,
+  gatherData,
+  rescored,
+  runExperiment,
+  type TrialRecord,
+  trialRecords,
+  whyNot,
+} from "@hallumaze/analysis";
+import { writeWhole } from "@hallumaze/console";
+import type { SweepRecord } from "@hallumaze/engine";
+import type { StoredImportedTrial } from "@hallumaze/imports";
+import type { House } from "@hallumaze/runtime";
+import type { ExperimentOptions } from "@hallumaze/trials";
+
+import { reportPage } from "./report-page.ts";
+import { writeExperiment, type WrittenExperiment } from "./write-results.ts";
+
+/** What a report is made from, apart from the trials. All of it stands in a bundle's manifest. */
+export interface ReportSettings {
+  readonly sweep: string;
+  readonly options: Required<ExperimentOptions>;
+  /** Models that count as reasoning ones; null: those that told of reasoning tokens. */
+  readonly reasoning: readonly string[] | null;
+  /** The experiments to write; null: all that the data hold. */
+  readonly experiments: readonly string[] | null;
+  /** Program version and the like, each a line. */
+  readonly facts: readonly string[];
+}
+
+/** What was written of a report. */
+export interface WrittenReport {
+  readonly experiments: readonly WrittenExperiment[];
+  readonly leftOut: readonly { readonly title: string; readonly reason: string }[];
+}
+
+/** Reads a sweep of the ledger, with what was imported, into what the experiments work on. */
+export async function gatherSweep(house: House, sweep: SweepRecord): Promise<AnalysisData> {
+  const { models } = await house.store.progress(sweep.sweepId);
+  const expected = models.reduce((sum, { states }) => sum + Object.values(states).reduce((a, b) => a + b, 0), 0);
+  return gatherData(trialRecords(house.store, sweep), house.store.streamImported(pageSize), { expected });
+}
+
+const pageSize = 500;
+
+/** Reads records as they are scored by this program now. */
+export async function gatherRecords(
+  records: () => AsyncIterable<TrialRecord>,
+  imported: AsyncIterable<readonly StoredImportedTrial[]>,
+  expected: number,
+): Promise<AnalysisData> {
+  async function* again(): AsyncGenerator<TrialRecord> {
+    for await (const record of records()) yield { ...record, row: rescored(record) };
+  }
+  return gatherData(again(), imported, { expected });
+}
+
+/** Runs every experiment that the data hold, and writes tables, figures and the page into `folder`. */
+export async function writeReport(
+  folder: string,
+  gathered: AnalysisData,
+  { sweep, options, reasoning, experiments: wanted, facts }: ReportSettings,
+  say: (text: string) => void,
+): Promise<WrittenReport> {
+  const data = reasoning === null ? gathered : { ...gathered, reasoning };
+  const experiments: WrittenExperiment[] = [];
+  const leftOut: { title: string; reason: string }[] = [];
+  for (const name of experimentNames.filter((one) => wanted?.includes(one) ?? true)) {
+    const reason = whyNot(name, data);
+    if (reason !== null) {
+      leftOut.push({ title: name, reason });
+      continue;
+    }
+    say(`${name} …`);
+    experiments.push(await writeExperiment(folder, runExperiment(name, data, options)));
+  }
+  const draws =
+    `Intervals: ${options.level * 100} %, ${options.interval} bootstrap over mazes, ${options.resamples} resamples, ` +
+    `drawn from the seed "${options.seed}".`;
+  const page = reportPage({ sweep, facts: [...facts, draws], leftOut, warnings: [] }, experiments);
+  await writeWhole(join(folder, "report.html"), [page]);
+  return { experiments, leftOut };
+}

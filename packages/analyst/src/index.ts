@@ -1,0 +1,4 @@
+export { addAnalyzeCommand } from "./analyze.ts";
+export { addBundleCommand } from "./bundle.ts";
+export { addReplayCommand } from "./replay.ts";
+export { addReportCommand } from "./report.ts";

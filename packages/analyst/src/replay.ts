@@ -1,0 +1,149 @@
+import { createReadStream } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+
+import { rescored, type TrialRecord } from "@hallumaze/analysis";
+import { type AddCommand, type Console, type ExitCode, exitCodes, UsageError } from "@hallumaze/console";
+import type { StoredImportedTrial } from "@hallumaze/imports";
+import { checkManifest, PublishingError, writeManifest } from "@hallumaze/publishing";
+import { z } from "zod";
+
+import { gatherRecords, type ReportSettings, writeReport } from "./analyse-sweep.ts";
+import { bundleFiles } from "./bundle-files.ts";
+
+interface ReplayOptions {
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+const bundleFacts = z.object({
+  trials: z.int().min(0),
+  settings: z.object({
+    sweep: z.string(),
+    options: z.object({
+      seed: z.string(),
+      resamples: z.int().min(1),
+      permutations: z.int().min(1),
+      level: z.number().gt(0).lt(1),
+      interval: z.enum(["bca", "percentile", "studentised"]),
+    }),
+    reasoning: z.array(z.string()).nullable(),
+    experiments: z.array(z.string()).nullable(),
+    facts: z.array(z.string()),
+  }),
+});
+
+/** What a replay found. */
+interface ReplayReport {
+  readonly trials: number;
+  readonly rescored: number;
+  /** Trials whose replies were pruned: their scores were taken as they are. */
+  readonly pruned: number;
+  /** Trials that this program scores otherwise than the bundle says. */
+  readonly differentScores: number;
+  /** Files of the report that came out otherwise. */
+  readonly differentFiles: readonly string[];
+  readonly folder: string;
+}
+
+/** `replay FOLDER`: reads, scores and analyses a bundle again and compares; needs no key, no database and no network. */
+export const addReplayCommand: AddCommand = (program, console, register) => {
+  const command = program
+    .command("replay")
+    .description(
+      "check a bundle: hashes, then reading, scoring, tables and figures made anew and compared; no key, no cost",
+    )
+    .argument("<folder>", "folder that bundle made")
+    .option("--output <folder>", "folder for the report made anew; <folder>-replayed when left out")
+    .option("--json", "print what was found as JSON")
+    .addHelpText("after", "\nExample:\n  $ hallumaze replay baselines-bundle\n");
+  register(command, async (path: string, options: ReplayOptions) => {
+    const folder = resolve(console.workingFolder, path);
+    const facts = await checkBundle(folder, path);
+    const target = resolve(console.workingFolder, options.output ?? `${folder}-replayed`);
+    const counts = await compareScores(folder);
+    const settings: ReportSettings = facts.settings;
+    const data = await gatherRecords(() => readRecords(folder), readImported(folder), facts.trials);
+    await writeReport(target, data, settings, (text) => console.err(text));
+    const differentFiles = await compareReports(folder, target);
+    return printReplay(console, { ...counts, differentFiles, folder: target }, options.json === true);
+  });
+};
+
+async function checkBundle(folder: string, shown: string): Promise<z.infer<typeof bundleFacts>> {
+  const check = await checkManifest(folder).catch((error: unknown) => {
+    throw error instanceof PublishingError ? new UsageError(`${shown} is no bundle: ${error.message}`) : error;
+  });
+  const problems = (["changed", "missing", "added"] as const).flatMap((kind) =>
+    check[kind].map((file) => `  ${kind}: ${file}`),
+  );
+  if (problems.length > 0) {
+    const shownProblems = problems.slice(0, 20).join("\n");
+    throw new UsageError(`${shown} is not what bundle made (${problems.length} differences):\n${shownProblems}`);
+  }
+  const facts = bundleFacts.safeParse(check.manifest.facts);
+  if (!facts.success) throw new UsageError(`${shown}: the manifest does not say how its report was made.`);
+  return facts.data;
+}
+
+async function compareScores(
+  folder: string,
+): Promise<Pick<ReplayReport, "trials" | "rescored" | "pruned" | "differentScores">> {
+  const counts = { trials: 0, rescored: 0, pruned: 0, differentScores: 0 };
+  for await (const record of readRecords(folder)) {
+    counts.trials += 1;
+    if (record.conversation?.isPruned === true) counts.pruned += 1;
+    const again = rescored(record);
+    if (again === record.row) continue;
+    counts.rescored += 1;
+    const numbers = ({ outcome, scores, readingJson }: TrialRecord["row"]): string =>
+      JSON.stringify([outcome, scores.seed, scores.published, scores.robust, readingJson]);
+    if (numbers(again) !== numbers(record.row)) counts.differentScores += 1;
+  }
+  return counts;
+}
+
+async function compareReports(folder: string, target: string): Promise<readonly string[]> {
+  const [before, after] = await Promise.all([checkManifest(folder), writeManifest(target)]);
+  const prefix = `${bundleFiles.report}/`;
+  const made = new Map(after.files.map(({ path, sha256 }) => [path, sha256]));
+  const old = before.manifest.files.filter(({ path }) => path.startsWith(prefix));
+  const known = new Set(old.map(({ path }) => path.slice(prefix.length)));
+  return [
+    ...old.filter(({ path, sha256 }) => made.get(path.slice(prefix.length)) !== sha256).map(({ path }) => path),
+    ...[...made.keys()].filter((path) => !known.has(path)).map((path) => `${prefix}${path}`),
+  ];
+}
+
+function printReplay(console: Console, report: ReplayReport, json: boolean): ExitCode {
+  const isSame = report.differentScores === 0 && report.differentFiles.length === 0;
+  if (json) console.out(JSON.stringify({ ...report, same: isSame }));
+  else {
+    const { trials, rescored: again, pruned, differentScores, differentFiles } = report;
+    console.out(`${trials} trials, ${again} read and scored again${pruned > 0 ? `, ${pruned} pruned` : ""}`);
+    console.out(differentScores === 0 ? "every score is the same" : `${differentScores} trials score otherwise`);
+    console.out(differentFiles.length === 0 ? "every table and figure is the same, byte for byte" : "differ:");
+    for (const file of differentFiles.slice(0, 20)) console.out(`  ${file}`);
+    console.out(`made anew in ${relative(console.workingFolder, report.folder) || "."}`);
+  }
+  return isSame ? exitCodes.ok : exitCodes.unexpected;
+}
+
+// The hashes of these files have been checked: they are what the program wrote.
+async function* readRecords(folder: string): AsyncGenerator<TrialRecord> {
+  for await (const line of readLines(join(folder, bundleFiles.records))) yield JSON.parse(line) as TrialRecord;
+}
+
+async function* readImported(folder: string): AsyncGenerator<readonly StoredImportedTrial[]> {
+  for await (const line of readLines(join(folder, bundleFiles.imported))) {
+    yield [JSON.parse(line) as StoredImportedTrial];
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<string> {
+  const source = createReadStream(path);
+  const text = source.pipe(createGunzip());
+  source.on("error", (error) => text.destroy(error));
+  yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY });
+}

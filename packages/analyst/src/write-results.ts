@@ -1,0 +1,64 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { writeWhole } from "@hallumaze/console";
+import type { ExperimentResult, FigureData, ResultTable } from "@hallumaze/experiments";
+import { FigureError, renderFigure } from "@hallumaze/figures";
+import { csvTable, latexTable, markdownTable, resultChart } from "@hallumaze/reports";
+
+/** A figure as a page shows it. */
+export interface DrawnFigure {
+  readonly name: string;
+  readonly title: string;
+  readonly svg: string;
+}
+
+/** An experiment with its figures drawn. */
+export interface WrittenExperiment {
+  readonly result: ExperimentResult;
+  readonly figures: readonly DrawnFigure[];
+}
+
+/**
+ * Writes an experiment below `folder`: the result as JSON, each table as Markdown, CSV and LaTeX, each figure as its
+ * specification and, for one and for two columns, as SVG and PDF. Gives the figures of the wide kind.
+ */
+export async function writeExperiment(folder: string, result: ExperimentResult): Promise<WrittenExperiment> {
+  for (const part of ["tables", "figures", "experiments"]) await mkdir(join(folder, part), { recursive: true });
+  const own = (name: string): string => (name === result.experiment ? name : `${result.experiment}-${name}`);
+  await writeWhole(join(folder, "experiments", `${result.experiment}.json`), [`${JSON.stringify(result, null, 2)}\n`]);
+  for (const table of result.tables) await writeTable(join(folder, "tables", own(table.name)), table);
+  const figures: DrawnFigure[] = [];
+  for (const figure of result.figures) {
+    if (figure.points.length === 0) continue;
+    const drawn = await writeFigure(join(folder, "figures", own(figure.name)), figure);
+    if (drawn !== null) figures.push({ name: own(figure.name), title: figure.title, svg: drawn });
+  }
+  return { result, figures };
+}
+
+async function writeTable(path: string, table: ResultTable): Promise<void> {
+  await writeWhole(`${path}.md`, [markdownTable(table)]);
+  await writeWhole(`${path}.csv`, [csvTable(table)]);
+  await writeWhole(`${path}.tex`, [latexTable(table)]);
+}
+
+/** The SVG over two columns; null where not even they hold it: then only the specification is written. */
+async function writeFigure(path: string, figure: FigureData): Promise<string | null> {
+  const spec = resultChart(figure);
+  await writeWhole(`${path}.vl.json`, [`${JSON.stringify(spec, null, 2)}\n`]);
+  let wide: string | null = null;
+  for (const columns of [1, 2] as const) {
+    try {
+      const { svg, pdf } = await renderFigure(spec, { columns, title: figure.title });
+      const name = columns === 1 ? path : `${path}-wide`;
+      await writeWhole(`${name}.svg`, [svg]);
+      await writeWhole(`${name}.pdf`, [pdf]);
+      if (columns === 2) wide = svg;
+    } catch (error) {
+      // Many long names fit no narrow column; the wide one remains.
+      if (!(error instanceof FigureError) || error.code !== "figure-too-wide") throw error;
+    }
+  }
+  return wide;
+}
