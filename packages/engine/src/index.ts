@@ -67,7 +67,7 @@ export type {
   TrialRow,
 } from "./ports/store.ts";
 export { conversationOf, mazeOf, prepareTrial } from "./prepare-trial.ts";
-export { reconcile, type ReconcileReport } from "./reconcile.ts";
+export { reconcile, type ReconcileReport, refillQueue } from "./reconcile.ts";
 export { type RescoreReport, rescoreSweep } from "./rescore-sweep.ts";
 export { type Admission, admitRequest, type PacePorts, settleRequest } from "./pace-request.ts";
 export { runTrial, toDeliveryResult } from "./run-trial.ts";

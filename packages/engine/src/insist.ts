@@ -2,8 +2,12 @@ import type { Clock } from "@hallumaze/foundation";
 
 import { archiveFailed } from "./errors.ts";
 
+/** Bounds how long a slot stays held after the ledger has come back. */
+const longestPauseMs = 3000;
+
 /** What insisting needs from outside. */
 export interface InsistPorts {
+  /** Milliseconds that only ever go forward: a wall clock that is set anew must not end the patience. */
   readonly now: Clock;
   /** Waits; rejects when the signal fires. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -22,7 +26,7 @@ export async function insist<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const startedMs = ports.now();
-  for (let delayMs = 250; ; delayMs = Math.min(delayMs * 2, 10_000)) {
+  for (let delayMs = 250; ; delayMs = Math.min(delayMs * 2, longestPauseMs)) {
     try {
       return await write();
     } catch (error) {

@@ -23,9 +23,22 @@ export async function reconcile(
   ports: { readonly store: Pick<StorePort, "reclaimLost" | "listOpenLanes" | "listOpen">; readonly queue: QueuePort },
   isDead: (workerId: string) => boolean,
 ): Promise<ReconcileReport> {
-  const { store, queue } = ports;
-  const reclaimed = await store.reclaimLost(isDead);
-  await enqueueTrials(queue, reclaimed);
+  const reclaimed = await ports.store.reclaimLost(isDead);
+  await enqueueTrials(ports.queue, reclaimed);
+  return { reclaimed: reclaimed.length, redelivered: await refillQueue(ports) };
+}
+
+/**
+ * Delivers again what the queue lost, and leaves running trials to their workers: safe at any time, also when leases have
+ * ended because nobody could renew them. Gives the number of deliveries.
+ */
+export async function refillQueue({
+  store,
+  queue,
+}: {
+  readonly store: Pick<StorePort, "listOpenLanes" | "listOpen">;
+  readonly queue: QueuePort;
+}): Promise<number> {
   let redelivered = 0;
   for (const { lane, open } of await store.listOpenLanes(null)) {
     const depth = await queue.depth(lane);
@@ -35,5 +48,5 @@ export async function reconcile(
       redelivered += page.length;
     }
   }
-  return { reclaimed: reclaimed.length, redelivered };
+  return redelivered;
 }

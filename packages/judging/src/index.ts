@@ -55,6 +55,7 @@ export {
   deliverPlanned,
   judgeKey,
   reconcileJudges,
+  refillJudgeQueue,
   requestJudgements,
   requestRow,
   type SweepJudging,

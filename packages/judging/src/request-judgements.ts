@@ -91,10 +91,18 @@ export async function reconcileJudges(
   },
   isDead: (workerId: string) => boolean,
 ): Promise<number> {
+  const reclaimed = await ports.store.reclaimLostJudges(isDead);
+  await enqueueTrials(ports.queue, reclaimed);
+  return reclaimed.length + (await refillJudgeQueue(ports));
+}
+
+/** Delivers again what the queue lost, and leaves running requests to their workers; gives the number of deliveries. */
+export async function refillJudgeQueue(ports: {
+  readonly store: Pick<JudgeStorePort, "listOpenJudgeLanes" | "listOpenJudges" | "takePlannedJudges">;
+  readonly queue: QueuePort;
+}): Promise<number> {
   const { store, queue } = ports;
-  const reclaimed = await store.reclaimLostJudges(isDead);
-  await enqueueTrials(queue, reclaimed);
-  let redelivered = reclaimed.length + (await deliverPlanned(ports));
+  let redelivered = await deliverPlanned(ports);
   for (const { lane, open } of await store.listOpenJudgeLanes(null)) {
     const depth = await queue.depth(lane);
     if (depth.waiting + depth.active + depth.delayed >= open) continue;

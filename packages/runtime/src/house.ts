@@ -15,6 +15,7 @@ import type { AlertPort, FiguresPort } from "@hallumaze/watching";
 import type { Environment } from "./environment.ts";
 import { RuntimeError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
+import { openPatiently } from "./open-patiently.ts";
 
 /** Everything that a command works with, opened by the environment. Closing ends what it started. */
 export interface House extends AsyncDisposable {
@@ -54,7 +55,8 @@ const deliveryTimes = { lockMs: 10_000, stalledCheckMs: 3_000 } as const;
  *
  * Keys and servers of the providers come from `variables`; they stay in memory.
  *
- * Rejects within a bounded wait with a message that says what is out of reach.
+ * A server that does not answer yet is waited for, 20 s each, and named at once. Rejects then with a message that says
+ * what is out of reach.
  */
 export async function openHouse(
   environment: Environment,
@@ -72,26 +74,27 @@ export async function openHouse(
     }
     const database = await openLedgerDatabase(environment);
     opened.push(database);
-    const store = await openStore({
+    const storeOptions = {
       databaseUrl: database.url,
       directUrl: environment.DATABASE_DIRECT_URL,
       poolSize: environment.HALLUMAZE_DATABASE_POOL,
-    });
+    };
+    const store = await openPatiently(() => openStore(storeOptions), logger);
     opened.push(store);
     const redisUrl = environment.REDIS_URL;
     // In Postgres they listen and keep settings of their sessions, which a pooler would hand to others.
     const shared = redisUrl
       ? { redisUrl, redisCaFile: environment.REDIS_CA_FILE }
       : { databaseUrl: environment.DATABASE_DIRECT_URL ?? database.url };
-    const queue = await openQueue(shared, {
+    const queueOptions = {
       ledger: store.ledgerId,
-      onError: (error) => logger.warn({ err: error }, "queue trouble"),
+      onError: (error: unknown) => logger.warn({ err: error }, "queue trouble"),
       settings: deliveryTimes,
-    });
+    };
+    const queue = await openPatiently(() => openQueue(shared, queueOptions), logger);
     opened.push(queue);
-    const limiter = await openLimiter(shared, {
-      onError: (error) => logger.warn({ err: error }, "limiter trouble"),
-    });
+    const limiterOptions = { onError: (error: unknown) => logger.warn({ err: error }, "limiter trouble") };
+    const limiter = await openPatiently(() => openLimiter(shared, limiterOptions), logger);
     opened.push(limiter);
     const provider = openProviders({ variables, deadlines });
     opened.push(provider);

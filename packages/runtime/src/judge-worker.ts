@@ -16,6 +16,7 @@ import {
   type JudgePorts,
   type JudgeStorePort,
   reconcileJudges,
+  refillJudgeQueue,
   requestJudgements,
   runJudgement,
   toJudgeDelivery,
@@ -27,7 +28,8 @@ import { isRehearsalLane } from "@hallumaze/sweep";
 
 import { type JudgeCatalog, openJudgeCatalog } from "./judge-catalog.ts";
 import type { Logger } from "./logger.ts";
-import { pause, repeat } from "./loops.ts";
+import { repeat } from "./loops.ts";
+import { openOutageGate } from "./outage-gate.ts";
 import { unblockJudgeLanes } from "./repair-house.ts";
 import { whyNotConsuming } from "./readiness.ts";
 import { parkedBy, type SolveWorker, type WorkerTimes, workerTimes } from "./worker.ts";
@@ -53,7 +55,6 @@ export interface JudgeWorkerOptions {
 
 /** How often a judge is asked at most where its calls fail. */
 const maxTries = 4;
-const pingTimeoutMs = 10_000;
 /** Longest wait for a limit that is spent in the slot. */
 const patienceMs = 10_000;
 
@@ -69,6 +70,7 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
   const stop = new AbortController();
   const catalog = openJudgeCatalog(store, limiter, { rehearsal, now: Date.now });
   const ports = { ...judgePorts(options, times, held, catalog), isDraining: () => stop.signal.aborted };
+  const gate = openOutageGate(options, stop.signal);
 
   let isRepaired = false;
   let lookedAtMs: number | null = null;
@@ -85,7 +87,7 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
         // Its own call may still go on after an outage: its reply must not be bought twice.
         if (held.claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
         const run = (): ReturnType<typeof runJudgement> => runJudgement(ports, delivery, signal);
-        return toJudgeDelivery(await (options.tracing?.handle(run) ?? run()));
+        return gate.hold(async () => toJudgeDelivery(await (options.tracing?.handle(run) ?? run())), signal);
       });
       consumers.set(lane, consumer);
       logger.info({ lane, concurrency: options.concurrency }, "lane open");
@@ -98,24 +100,20 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
     await store.renewJudges(claims, times.leaseMs);
     for (const { lane, id } of held.reservations.values()) await limiter.renew(lane, [id]);
   };
-  let isAfterOutage = false;
+  let reclaimFromMs = 0;
   const repair = async (): Promise<void> => {
     try {
       await renew();
-      if (isAfterOutage) {
-        await store.ping(pingTimeoutMs);
-        // All leases ended while nobody could renew them: what the others hold is not lost either.
-        await pause(times.leaseMs, stop.signal);
-        await renew();
-        isAfterOutage = false;
-        if (stop.signal.aborted) return;
-      }
-      const redelivered = await reconcileJudges({ store, queue }, isKnownDead);
+      // In an outage all leases end, since nobody can renew them: what the others hold is not lost.
+      const redelivered =
+        performance.now() < reclaimFromMs
+          ? await refillJudgeQueue({ store, queue })
+          : await reconcileJudges({ store, queue }, isKnownDead);
       if (redelivered > 0) logger.info({ redelivered }, "judges' queue filled from the ledger");
       isRepaired = true;
       await unblockJudgeLanes(options, (lane, requests) => logger.info({ lane, requests }, "judges' lane resumed"));
     } catch (error) {
-      isAfterOutage = true;
+      reclaimFromMs = performance.now() + times.leaseMs;
       throw error;
     }
   };
@@ -163,7 +161,7 @@ function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held,
     limiterOf: (lane) => (catalog.isLimited(lane) ? options.limiter : null),
     settingsOf: catalog.settingsOf,
     mayStart: options.store.judgePermitOf,
-    now: Date.now,
+    now: () => performance.now(),
     fraction: Math.random,
     hex: (digits) =>
       randomBytes(Math.ceil(digits / 2))

@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Logger } from "./logger.ts";
+import { isPassing } from "./outage-gate.ts";
 
-/** How often in a row a loop may fail before the worker gives up: with the back-off about two minutes. */
+/** How often in a row a loop may fail before the worker gives up, where waiting cannot help. */
 const failuresAllowed = 12;
+/** How long it may go on failing where a server is away, before the worker gives up. */
+const outageMs = 15 * 60_000;
+/** Bounds how long a loop stays idle after a server has come back. */
+const longestPauseMs = 3000;
 
-/** Runs `work` again and again; never resolves, rejects when it fails too often in a row. */
+/** Runs `work` again and again; never resolves, rejects when it fails too often, or for too long, in a row. */
 export async function repeat(
   work: () => Promise<void>,
   every: number | (() => number),
@@ -15,18 +20,20 @@ export async function repeat(
   waitFirst = false,
 ): Promise<never> {
   let failures = 0;
+  let workedAtMs = performance.now();
   const periodMs = (): number => (typeof every === "number" ? every : every());
   if (waitFirst) await pause(periodMs(), signal);
   while (!signal.aborted) {
     try {
       await work();
       failures = 0;
+      workedAtMs = performance.now();
     } catch (error) {
       failures += 1;
       logger.error({ err: error, failures }, `${name} failed`);
-      if (failures >= failuresAllowed) throw error;
+      if (isPassing(error) ? performance.now() - workedAtMs > outageMs : failures >= failuresAllowed) throw error;
     }
-    await pause(failures === 0 ? periodMs() : Math.min(periodMs() * 2 ** failures, 15_000), signal);
+    await pause(failures === 0 ? periodMs() : Math.min(periodMs() * 2 ** failures, longestPauseMs), signal);
   }
   return new Promise<never>(() => undefined);
 }

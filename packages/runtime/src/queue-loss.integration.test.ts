@@ -69,6 +69,20 @@ describe.runIf(findRedis().kind === "installed")("the queue in Redis", () => {
     expect(await stage.books()).toEqual(sound(3));
   });
 
+  it("that comes back empty from an outage is filled at once: nobody waits for a lease to end", async () => {
+    const { server, stage } = await openRedis();
+    await stage.submit(20, { models });
+    // Longer than the test may take.
+    stage.work({ concurrency: 2, times: { ...shortTimes, leaseMs: 600_000 } });
+    await stage.reach("done", 5);
+    await server.kill();
+    // The worker's own look at the queue has found it gone.
+    await expect(stage.queue.depth("sim.oracle")).rejects.toMatchObject({ code: "queue-unreachable" });
+    await server.restart();
+    await stage.reach("done", 40, 150_000);
+    expect(await stage.books()).toEqual(sound(40));
+  }, 240_000);
+
   it("that dies empty-handed while a retry is being scheduled costs the trial nothing but time", async () => {
     const { server, stage } = await openRedis();
     await stage.submit(1);

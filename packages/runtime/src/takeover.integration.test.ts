@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { type ChatResult, type Claim, runTrial, type StorePort } from "@hallumaze/engine";
 import { StoreError } from "@hallumaze/store";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { failure, reply } from "../test/worker-replies.ts";
+import { failure, reply, shortTimes } from "../test/worker-replies.ts";
 import { createGate, openWorkerStage, scriptedProvider, trialPorts, type WorkerStage } from "../test/worker-stage.ts";
 
 const never = new AbortController().signal;
@@ -99,6 +100,21 @@ describe("a worker whose claim was taken over", () => {
     expect(second.calls()).toBe(0);
     gate.open();
     expect(await first).toEqual({ kind: "done" });
+    expect(await stage.books()).toEqual({ states: { done: 1 }, accepted: 1, exchanges: 1, lateDuplicates: 0 });
+  });
+});
+
+describe("a call that lasts for several leases", () => {
+  it("is made once, while two workers look for lost trials", async () => {
+    const stage = await openWorkerStage();
+    await stage.submit(1);
+    const provider = scriptedProvider(async () => {
+      await sleep(3 * shortTimes.leaseMs);
+      return reply(path);
+    });
+    for (const _ of [1, 2]) stage.work({ provider });
+    await stage.reach("done", 1);
+    expect(provider.calls()).toBe(1);
     expect(await stage.books()).toEqual({ states: { done: 1 }, accepted: 1, exchanges: 1, lateDuplicates: 0 });
   });
 });

@@ -10,6 +10,7 @@ import {
   type ProviderPort,
   type QueuePort,
   reconcile,
+  refillQueue,
   runTrial,
   type StorePort,
   toDeliveryResult,
@@ -22,8 +23,9 @@ import { isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 import type { Metrics, Tracing } from "@hallumaze/telemetry";
 
-import { pause, repeat } from "./loops.ts";
+import { repeat } from "./loops.ts";
 import { type LaneCatalog, openLaneCatalog } from "./lane-catalog.ts";
+import { openOutageGate } from "./outage-gate.ts";
 
 import type { Logger } from "./logger.ts";
 import { unblockLanes } from "./repair-house.ts";
@@ -46,7 +48,8 @@ export const workerTimes: WorkerTimes = {
   reconcileEveryMs: 15_000,
   // A little above the providers' own deadline, whose message says more.
   callTimeoutMs: defaultDeadlines.totalMs + 5000,
-  archivePatienceMs: 300_000,
+  // As long as a worker waits for its servers.
+  archivePatienceMs: 900_000,
 };
 
 /** What a worker works on, with what. */
@@ -98,6 +101,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     ...trialPorts(options, times, { claims, reservations }, catalog),
     isDraining: () => stop.signal.aborted,
   };
+  const gate = openOutageGate(options, stop.signal);
 
   let isRepaired = false;
   let lookedAtMs: number | null = null;
@@ -112,7 +116,7 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
         // An outage may end lease and delivery of a trial whose call goes on here: its reply must not be bought twice.
         if (claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
         const run = (): ReturnType<typeof runTrial> => runTrial(ports, delivery, signal);
-        return toDeliveryResult(await (options.tracing?.handle(run) ?? run()));
+        return gate.hold(async () => toDeliveryResult(await (options.tracing?.handle(run) ?? run())), signal);
       });
       consumers.set(lane, consumer);
       options.logger.info({ lane, concurrency: options.concurrency }, "lane open");
@@ -129,25 +133,22 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
       if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
     }
   };
-  let isAfterOutage = false;
+  let reclaimFromMs = 0;
   const repair = async (): Promise<void> => {
     try {
       // What this process holds is not lost, even where it could not say so in time.
       await renew();
-      if (isAfterOutage) {
-        await options.store.ping(pingTimeoutMs);
-        // Nor is what the others hold: all leases ended while nobody could renew them.
-        await pause(times.leaseMs, stop.signal);
-        await renew();
-        isAfterOutage = false;
-        if (stop.signal.aborted) return;
-      }
-      const report = await reconcile({ store: options.store, queue: options.queue }, isKnownDead);
+      // Nor is what the others hold: in an outage all leases end, since nobody can renew them. What the queue alone has
+      // lost is delivered at once.
+      const report =
+        performance.now() < reclaimFromMs
+          ? { reclaimed: 0, redelivered: await refillQueue(options) }
+          : await reconcile(options, isKnownDead);
       if (report.reclaimed + report.redelivered > 0) options.logger.warn(report, "queue repaired from the ledger");
       isRepaired = true;
       await unblockLanes(options, (lane, trials) => options.logger.info({ lane, trials }, "lane resumed"));
     } catch (error) {
-      isAfterOutage = true;
+      reclaimFromMs = performance.now() + times.leaseMs;
       throw error;
     }
   };
@@ -206,7 +207,6 @@ function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {
   return isRehearsalLane(lane) === rehearsal && (lanes === null || lanes.includes(lane));
 }
 
-const pingTimeoutMs = 10_000;
 /** How often a starting worker looks whether the first repair is over. */
 const untilRepairedMs = 20;
 
@@ -221,7 +221,7 @@ function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, cata
     settingsOf: catalog.settingsOf,
     mayStart: options.store.permitOf,
     patienceMs,
-    now: Date.now,
+    now: () => performance.now(),
     fraction: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     workerId: describeThisProcess(),
