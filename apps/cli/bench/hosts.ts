@@ -14,7 +14,8 @@ import { startMockProviders } from "@hallumaze/mock-providers";
 import { createDatabase, createRedis, findTool, runTool, skewedClock } from "@hallumaze/testkit";
 
 import { openLedger, openStage } from "../test/program-stage.ts";
-import { chaosModel, chaosSpec, reckon } from "./chaos-stage.ts";
+import { reckon } from "./chaos-reckon.ts";
+import { chaosModel, chaosSpec } from "./chaos-stage.ts";
 
 const cells = Number(process.argv[2] ?? 1000);
 const skewsSeconds = [180, -180, 60, -90] as const;

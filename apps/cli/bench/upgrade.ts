@@ -11,7 +11,8 @@ import { startMockProviders } from "@hallumaze/mock-providers";
 import { createDatabase, createRedis, runTool } from "@hallumaze/testkit";
 
 import { openLedger, openStage, type Program } from "../test/program-stage.ts";
-import { chaosSpec, reckon } from "./chaos-stage.ts";
+import { reckon } from "./chaos-reckon.ts";
+import { chaosSpec } from "./chaos-stage.ts";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 /** The last commit before 0.2.0's work on many machines: what 0.1.0 was when it was noted as done. */

@@ -1,7 +1,9 @@
 import { findRedis } from "@hallumaze/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { askStatus, chaosModel, chaosSpec, openChaos, reckon } from "../bench/chaos-stage.ts";
+import { askStatus, reckon } from "../bench/chaos-reckon.ts";
+import { runChaos } from "../bench/chaos-run.ts";
+import { chaosModel, chaosSpec, openChaos } from "../bench/chaos-stage.ts";
 
 const cells = 100;
 const concurrency = 8;
@@ -23,17 +25,18 @@ describe.runIf(findRedis().kind === "installed")("kill -9 of workers while the s
       4,
     );
     onTestFinished(() => chaos[Symbol.asyncDispose]());
-    const { stage, ledger, mock, startWorker } = chaos;
+    const { stage, ledger, mock } = chaos;
+    const startWorker = () => stage.start(["worker", "--role", "solve", "--concurrency", `${concurrency}`]);
     expect(await stage.run(["submit", stage.spec("chaos", chaosSpec(cells))])).toMatchObject({ code: 0 });
 
-    const workers = [startWorker(concurrency), startWorker(concurrency)];
+    const workers = [startWorker(), startWorker()];
     for (const done of [10, 40]) {
       await ledger.reach("state = 'done'", done);
       await mock.until(({ inFlight }) => inFlight >= concurrency - 1, 60_000);
       const oldest = workers.shift();
       oldest?.kill("SIGKILL");
       expect(await oldest?.ended).toMatchObject({ signal: "SIGKILL" });
-      workers.push(startWorker(concurrency));
+      workers.push(startWorker());
     }
     await ledger.reach("state IN ('done', 'failed')", cells);
     for (const worker of workers) worker.kill("SIGTERM");
@@ -65,4 +68,42 @@ describe.runIf(findRedis().kind === "installed")("kill -9 of workers while the s
     expect(lines).toContain(chaosModel);
     // Seven starts of the program: half a minute where nothing else runs, and several where the machine is shared.
   }, 300_000);
+});
+
+describe.runIf(findRedis().kind === "installed")("faults of workers, servers and network by a seeded schedule", () => {
+  it("leave every cell one accepted result and one verdict, and no request of the server's that is not accounted for", async () => {
+    const { breaches, faults, seed } = await runChaos({
+      seed: 2,
+      trials: 60,
+      workers: 3,
+      concurrency: 4,
+      faultsForMs: 25_000,
+      calmForMs: 150_000,
+      gapMs: { least: 300, most: 1500 },
+      workerFaults: ["kill -9", "SIGTERM, then SIGKILL", "short freeze", "clock off"],
+      serverFaults: [
+        "Redis killed",
+        "Redis emptied",
+        "PostgreSQL stopped fast",
+        "PostgreSQL stopped at once",
+        "PostgreSQL stands still",
+        "Redis stands still",
+        "connections cut",
+        "slow network",
+        "provider outage",
+      ],
+      standstillMs: 5000,
+      clockMs: 20_000,
+      clockBy: "preload",
+      callTimeoutSeconds: 5,
+      latency: { baseMs: 1000, perTokenMs: 0.5 },
+      rpm: 600,
+      outageMs: 0,
+      withDisk: false,
+      say: () => undefined,
+    });
+    expect(breaches, `seed ${seed}`).toEqual([]);
+    expect(Object.keys(faults).length).toBeGreaterThan(4);
+    // A minute where nothing else runs.
+  }, 400_000);
 });

@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 
 import pg from "pg";
 
+/** Options of Node that load `worker-faults.mjs` into a process of the program. */
+export const withFaults = { NODE_OPTIONS: `--import ${new URL("worker-faults.mjs", import.meta.url).href}` } as const;
+
 const bin = fileURLToPath(new URL("../bin/hallumaze.js", import.meta.url));
 
 /** What a process of the program left when it ended. */
@@ -31,7 +34,8 @@ export interface Stage {
   readonly folder: string;
   /** Where the embedded server lives unless the variables name a database. */
   readonly home: string;
-  readonly start: (words: readonly string[]) => Program;
+  /** `more` are variables of this process alone. */
+  readonly start: (words: readonly string[], more?: Readonly<Record<string, string>>) => Program;
   readonly run: (words: readonly string[]) => Promise<Ended>;
   /** Writes a spec and gives its path. */
   readonly spec: (name: string, spec: Spec) => string;
@@ -51,6 +55,7 @@ export interface Spec {
   readonly maxTokens?: number;
   readonly prices?: object;
   readonly budgetUsd?: number;
+  readonly judge?: object;
 }
 
 /** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. `program`: another tree's. */
@@ -60,10 +65,10 @@ export function openStage(variables: Readonly<Record<string, string>> = {}, prog
   chmodSync(folder, 0o755);
   const home = join(folder, "home");
   const programs = new Set<ChildProcess>();
-  const start = (words: readonly string[]): Program => {
+  const start: Stage["start"] = (words, more = {}) => {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: folder,
-      env: { ...withoutOurs(process.env), HALLUMAZE_HOME: home, ...variables },
+      env: { ...withoutOurs(process.env), HALLUMAZE_HOME: home, ...variables, ...more },
       stdio: ["ignore", "pipe", "pipe"],
     });
     programs.add(child);
@@ -190,10 +195,9 @@ export interface Ledger extends AsyncDisposable {
 
 /** Opens a look at a database. Before the schema is there, nothing is counted. */
 export async function openLedger(url: string): Promise<Ledger> {
-  const client = new pg.Client({ connectionString: url, application_name: "bystander" });
-  // A server that is killed on purpose ends the connection too.
+  const client = new pg.Pool({ connectionString: url, application_name: "bystander", max: 2 });
+  // A server that is killed on purpose ends its connections too.
   client.on("error", () => undefined);
-  await client.connect();
   const sql: Ledger["sql"] = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await client.query<Row>(text, [...values])).rows;
   const count = async (condition: string): Promise<number> => {

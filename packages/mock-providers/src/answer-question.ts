@@ -1,4 +1,5 @@
 import { createRandom, sha256Hex } from "@hallumaze/foundation";
+import { simJudge } from "@hallumaze/judge";
 import { estimateTokens } from "@hallumaze/protocol";
 import { answerAsSolver, type SolverName, solverNames } from "@hallumaze/solvers";
 
@@ -26,7 +27,7 @@ const defaultMaxTokens = 8192;
 const thoughts = "I read the map from START and follow the openings cell by cell, noting where I turn back.";
 
 /**
- * Answers a question as the baseline agent of its model, changed as the rule wishes. The same question and seed give the
+ * Answers a question as the baseline agent of its model, or as the judge by rule, changed as the rule wishes. The same question and seed give the
  * same text: the server knows no repeats. Token counts are estimates; reasoning comes out of the request's token limit.
  */
 export function answerQuestion(question: Question, context: AnswerContext): Reply {
@@ -62,6 +63,11 @@ export function solverOf(model: string, choice: SolverChoice | null): SolverName
   return solverNames.find((name) => model === name || /[-:/]/.test(separatorBefore(model, name))) ?? defaultSolver;
 }
 
+/** A model of such a name judges by rule, as `sim/judge` does: `judge`, `gpt-4o-judge`. */
+function isJudge(model: string): boolean {
+  return /(?:^|[-:/])judge$/.test(model);
+}
+
 function separatorBefore(model: string, name: string): string {
   return model.endsWith(name) ? model.charAt(model.length - name.length - 1) : "";
 }
@@ -69,6 +75,10 @@ function separatorBefore(model: string, name: string): string {
 function solverAnswer(question: Question, context: AnswerContext, reasoningTokens: number) {
   // A scripted text spares the work of an answer: large loads are driven this way.
   if (context.wish.text !== undefined) return { text: "", finishReason: "stop" as const };
+  if (context.wish.solver === undefined && isJudge(question.model)) {
+    const user = question.messages.findLast(({ role }) => role === "user")?.content ?? "";
+    return { text: simJudge({ system: question.system, user, params: {} }), finishReason: "stop" as const };
+  }
   const solver = context.wish.solver ?? solverOf(question.model, context.solver);
   return answerAsSolver(solver, {
     system: question.system,

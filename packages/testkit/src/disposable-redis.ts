@@ -14,11 +14,14 @@ export interface DisposableRedis {
   readonly url: string;
   /** SIGKILL: what a crash leaves. Resolves once the process is gone. */
   readonly kill: () => Promise<void>;
-  /** Starts the killed server again, on the same port and data. */
-  readonly restart: () => Promise<void>;
   readonly port: number;
   /** Process id, for signals of a test's own. */
   readonly pid: () => number;
+  /** Starts the server again, killed before where it was not, on the same port; `emptied` without its data. */
+  readonly restart: (options?: { readonly emptied?: boolean }) => Promise<void>;
+  /** Lets the server stand still; `thaw` lets it go on. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
   /** Stops the server and removes its data. */
   readonly drop: () => Promise<void>;
 }
@@ -100,10 +103,13 @@ export async function createRedis(
     port,
     pid: () => server.pid ?? 0,
     kill,
-    restart: async () => {
+    restart: async ({ emptied = false } = {}) => {
       await kill();
+      if (emptied) await rm(join(folder, "appendonlydir"), { recursive: true, force: true });
       server = await start(settings, port, isTls);
     },
+    freeze: () => void server.kill("SIGSTOP"),
+    thaw: () => void server.kill("SIGCONT"),
     drop: async () => {
       await kill();
       await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
 /** A TCP proxy in front of a server, to take the network away. */
 export interface FaultProxy {
@@ -10,6 +11,8 @@ export interface FaultProxy {
   readonly reset: () => void;
   /** Lets all connections of this moment hang for good: no byte passes, nothing closes. New ones pass. */
   readonly swallow: () => void;
+  /** Holds every chunk back for so many milliseconds, each way, in order, from now on; 0 lets all pass at once. */
+  readonly delay: (ms: number) => void;
   /** Resets all connections and refuses new ones until `accept`. */
   readonly refuse: () => Promise<void>;
   readonly accept: () => Promise<void>;
@@ -19,23 +22,24 @@ export interface FaultProxy {
 /** Starts a proxy on a free port of the loopback to the host and port of `url`. */
 export async function createFaultProxy(url: string): Promise<FaultProxy> {
   const { hostname, port: targetPort } = new URL(url);
-  const pairs = new Set<readonly [Socket, Socket]>();
+  const pairs = new Set<Pair>();
+  let delayMs = 0;
 
   const relay = (near: Socket): void => {
     const far = connect(Number(targetPort), hostname);
-    const pair = [near, far] as const;
+    const pair: Pair = { near, far, there: slowed(() => delayMs), back: slowed(() => delayMs) };
     pairs.add(pair);
-    near.pipe(far);
-    far.pipe(near);
+    near.pipe(pair.there).pipe(far);
+    far.pipe(pair.back).pipe(near);
     const end = (): void => {
       pairs.delete(pair);
       near.destroy();
       far.destroy();
     };
-    for (const socket of pair) socket.on("error", end).on("close", end);
+    for (const socket of [near, far]) socket.on("error", end).on("close", end);
   };
   const reset = (): void => {
-    for (const [near, far] of pairs) {
+    for (const { near, far } of pairs) {
       near.resetAndDestroy();
       far.destroy();
     }
@@ -63,13 +67,16 @@ export async function createFaultProxy(url: string): Promise<FaultProxy> {
     },
     reset,
     swallow: () => {
-      for (const [near, far] of pairs) {
-        near.unpipe(far);
-        far.unpipe(near);
+      for (const { near, far, there, back } of pairs) {
+        near.unpipe(there);
+        back.unpipe(near);
         // Read and dropped, so that the peer's writes keep succeeding.
         near.resume();
         far.pause();
       }
+    },
+    delay: (ms) => {
+      delayMs = ms;
     },
     refuse,
     accept: async () => {
@@ -80,6 +87,24 @@ export async function createFaultProxy(url: string): Promise<FaultProxy> {
       reset();
     },
   };
+}
+
+/** The two sockets of one connection, and what lies between them. */
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+  readonly there: Transform;
+  readonly back: Transform;
+}
+
+function slowed(delayMs: () => number): Transform {
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, pass) => {
+      const ms = delayMs();
+      if (ms === 0) pass(null, chunk);
+      else setTimeout(pass, ms, null, chunk);
+    },
+  });
 }
 
 async function listen(relay: (socket: Socket) => void, port: number): Promise<Server> {
