@@ -1,4 +1,4 @@
-import { createDatabase, describeQueueContract } from "@hallumaze/testkit";
+import { createDatabase, createPostgresServer, describeQueueContract } from "@hallumaze/testkit";
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
@@ -125,4 +125,38 @@ describe("quirks of Postgres", () => {
     await vi.waitFor(() => expect(seen).toHaveLength(3), { interval: 10 });
     expect((seen[2]?.atMs ?? Number.POSITIVE_INFINITY) - startMs).toBeLessThan(1_000);
   });
+
+  it("after a restart of the server a delivery is picked up within a second, as before it", async () => {
+    const server = await createPostgresServer();
+    const queue = await openQueue(
+      { databaseUrl: server.url },
+      // Looks and watchdog would come later than the bound.
+      {
+        ledger: testLedger,
+        onError: () => undefined,
+        settings: { ...shortSettings, idlePollMs: 5_000, stuckAfterMs: 30_000 },
+      },
+    );
+    onTestFinished(async () => {
+      await queue.close();
+      await server.drop();
+    });
+    const seen: string[] = [];
+    await queue.consume("sim.a", 1, async ({ trialId }) => {
+      seen.push(trialId);
+      return { kind: "done" };
+    });
+    const pickUp = async (trialId: string): Promise<number> => {
+      const startMs = performance.now();
+      await queue.enqueue("sim.a", [{ trialId, generation: 0, delayMs: 0 }]);
+      await vi.waitFor(() => expect(seen).toContain(trialId), { timeout: 20_000, interval: 10 });
+      return performance.now() - startMs;
+    };
+    await pickUp("before");
+    await server.restart("immediate");
+    await vi.waitFor(() => pickUp("after"), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await queue.depth("sim.a")).toMatchObject({ waiting: 0, active: 0 }));
+    const times = [await pickUp("1"), await pickUp("2"), await pickUp("3")];
+    expect(Math.max(...times)).toBeLessThan(1_000);
+  }, 120_000);
 });

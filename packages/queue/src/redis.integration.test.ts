@@ -74,6 +74,42 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     expect(seen.size).toBe(200);
   });
 
+  it("a restart of the server leaves delayed deliveries to come, to the consumer that was there before", async () => {
+    const server = await createRedis({ appendOnly: true });
+    const queue = await open(server);
+    const seen: string[] = [];
+    await queue.consume("sim.a", 1, async ({ trialId }) => {
+      seen.push(trialId);
+      return { kind: "done" };
+    });
+    await queue.enqueue("sim.a", [{ trialId: "late", generation: 0, delayMs: 3_000 }]);
+    await server.restart();
+    await vi.waitFor(() => expect(seen).toEqual(["late"]), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(async () => expect(await queue.depth("sim.a")).toEqual(empty));
+  });
+
+  it("a server that turns into a replica and back, as in a failover, ends no consumer", async () => {
+    const server = await createRedis({ appendOnly: true });
+    const errors: string[] = [];
+    const queue = await open(server, errors);
+    const seen = new Set<string>();
+    await queue.consume("sim.a", 2, async ({ trialId }) => {
+      seen.add(trialId);
+      return { kind: "done" };
+    });
+    await queue.enqueue("sim.a", trials(5));
+    await vi.waitFor(() => expect(seen.size).toBe(5));
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    // A master that is not there: the server keeps what it has and takes no writes.
+    await client.replicaof("127.0.0.1", 1);
+    await expect(queue.enqueue("sim.a", trials(10))).rejects.toMatchObject({ retry: true });
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0), { timeout: 15_000 });
+    await client.replicaof("NO", "ONE");
+    await vi.waitFor(() => queue.enqueue("sim.a", trials(10)), { timeout: 20_000, interval: 200 });
+    await vi.waitFor(() => expect(seen.size).toBe(10), { timeout: 30_000, interval: 50 });
+  }, 90_000);
+
   it("20,000 deliveries leave the server's memory where it was", async () => {
     const server = await createRedis();
     const queue = await open(server);

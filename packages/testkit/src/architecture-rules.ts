@@ -56,7 +56,7 @@ const scope = "@hallumaze/";
 export function findBreaches(workspaces: readonly Workspace[]): string[] {
   const folders = new Map(workspaces.map((workspace) => [workspace.name, workspace.folder]));
   return workspaces.flatMap((workspace) => [
-    ...workspace.files.flatMap((file) => fileBreaches(workspace, file)),
+    ...workspace.files.flatMap((file) => [...fileBreaches(workspace, file), ...forbiddenPart(workspace, file)]),
     ...manifestBreaches(workspace, folders),
   ]);
 }
@@ -74,6 +74,26 @@ function fileBreaches(workspace: Workspace, file: Workspace["files"][number]): s
     if (problem !== null) breaches.push(`${file.path} imports ${target}: ${problem}`);
   }
   return breaches;
+}
+
+/**
+ * Parts of BullMQ that lose or stop work, each by a public thread (packages/queue/faults.md): what counts is in the
+ * ledger, and no cell waits for another's job.
+ */
+const forbiddenParts: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [/\bFlowProducer\b/, "a parent waits for ever for a child that is gone"],
+  [/\bQueueEvents\b/, "events are trimmed and missed; count in the ledger"],
+  [/\bwaitUntilFinished\b/, "it hangs where the job was removed"],
+  [/\bjob\.log\s*\(/, "lines get lost on Postgres; log with the logger"],
+  [/\bobliterate\s*\(/, "refused, it leaves the queue paused"],
+  [/\bremoveRateLimitKey\b|\bRateLimitError\b|\blimiter:\s*\{\s*max\b/, "the shared limiter paces, not the queue"],
+];
+
+function forbiddenPart(workspace: Workspace, { path, text }: Workspace["files"][number]): string[] {
+  const isShipped = path.startsWith(`${workspace.folder}/src/`) && !path.endsWith(".test.ts");
+  if (!isShipped || shortName(workspace.name) === "testkit") return [];
+  const found = forbiddenParts.filter(([pattern]) => pattern.test(text));
+  return found.map(([pattern, why]) => `${path} uses ${pattern.source}: ${why}`);
 }
 
 function relativeProblem(workspace: Workspace, from: string, target: string): string | null {

@@ -72,6 +72,16 @@ it.each<[title: string, change: Partial<Workspace>, sentence: string]>([
     "26 source files",
   ],
   ["a missing reference", { references: [] }, "packages/queue/tsconfig.json refers to []"],
+  ["a flow of jobs", written("new FlowProducer({})"), "waits for ever"],
+  ["progress by events", written("new QueueEvents(name)"), "count in the ledger"],
+  ["a wait for a job", written("await job.waitUntilFinished(events)"), "hangs"],
+  ["a log line in a job", written('await job.log("line")'), "lines get lost"],
+  ["a queue that is wiped", written("await queue.obliterate({ force: true })"), "leaves the queue paused"],
+  [
+    "the queue's own limiter",
+    written("new Worker(name, run, { limiter: { max: 10, duration: 1000 } })"),
+    "the shared limiter",
+  ],
   ["a package that stands in no layer", { name: "@hallumaze/shared" }, "stands in no layer"],
   ["a pure package with Node's types", { name: "@hallumaze/sweep" }, "is pure and has types [node]"],
 ])("reports %s", (_title, change, sentence) => {
