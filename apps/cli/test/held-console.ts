@@ -10,6 +10,8 @@ export interface Held {
   readonly err: string;
   /** True where the command asked for its environment: only then can it have opened a database. */
   readonly openedHouse: boolean;
+  /** The lines that it logged at `info` and above. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Runs one command on a console that is held in memory. */
@@ -23,6 +25,7 @@ export async function runHeld(
 ): Promise<Held> {
   const lines: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
   let openedHouse = false;
+  const logged: string[] = [];
   const variables = given.variables ?? {};
   const console: Console = {
     out: (text) => void lines.out.push(text),
@@ -35,11 +38,17 @@ export async function runHeld(
       return parseEnvironment(variables);
     },
     variables,
-    logger: () => openLogger("silent"),
+    logger: () => openLogger("info", (line) => logged.push(line)),
     interrupt: new AbortController().signal,
     readInput: async () => given.input ?? "",
     now: Date.now,
   };
   const code = await runProgram(words, console);
-  return { code, out: lines.out.join("\n"), err: lines.err.join("\n"), openedHouse };
+  return {
+    code,
+    out: lines.out.join("\n"),
+    err: lines.err.join("\n"),
+    openedHouse,
+    logged: logged.map((line) => JSON.parse(line) as Held["logged"][number]),
+  };
 }

@@ -62,6 +62,7 @@ const addParkCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     for (const lane of await namedLanes(house, word)) {
       const blocked = await parkLane(house, lane, options.reason ?? null, forMs);
+      console.logger().info({ lane, by: "operator", forMs, blocked }, "lane parked");
       if (options.json) console.out(JSON.stringify({ lane, parked: true, blocked }));
       else
         console.out(`${lane}: parked, ${blocked} waiting trials blocked; go on with: hallumaze lanes resume ${lane}`);
@@ -81,6 +82,7 @@ const addLaneResumeCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     for (const lane of await namedLanes(house, word)) {
       const { wasParked, putBack } = await resumeLane(house, lane);
+      if (wasParked || putBack > 0) console.logger().info({ lane, trials: putBack }, "lane resumed");
       if (options.json) console.out(JSON.stringify({ lane, wasParked, requeued: putBack }));
       else console.out(`${lane}: ${wasParked ? "goes on" : "was not parked"}, ${putBack} trials put back`);
     }
@@ -106,7 +108,10 @@ const addLimitCommand: AddCommand = (program, console, register) => {
     }
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const lanes = [...new Set((await namedLanes(house, word)).map(limiterLaneOf))];
-    for (const lane of lanes) await house.store.limitLane(lane, options.reset ? null : change);
+    for (const lane of lanes) {
+      await house.store.limitLane(lane, options.reset ? null : change);
+      console.logger().info({ lane, limits: options.reset ? null : change }, "lane limited");
+    }
     await tellLimiter(house);
     for (const lane of (await listLanes(house, null, lanes)).filter(({ lane: one }) => lanes.includes(one))) {
       if (options.json) console.out(JSON.stringify(lane));

@@ -48,7 +48,9 @@ Example:
     const judged = outcomes.length === 0 ? (["failed"] as const) : (["cancelled"] as const);
     const judges = isWhole ? await house.store.unblockJudges({ sweepId: sweep.sweepId, states: judged }) : [];
     await enqueueTrials(house.queue, judges);
+    const put = { trials: count, judgements: judges.length };
     if (count + judges.length === 0) sayNothing(console, sweep.name, `${states.join(" or ")} trial`);
+    else console.logger().info({ sweepId: sweep.sweepId, ...put }, "trials put back");
     const also = judges.length > 0 ? ` and ${judges.length} judgements` : "";
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count, judgements: judges.length }));
     else

@@ -9,7 +9,7 @@ import {
 } from "@hallumaze/console";
 import { enqueueTrials, type StorePort, type SweepRecord } from "@hallumaze/engine";
 import { limiterLaneOf } from "@hallumaze/judging";
-import { type House, openHouse } from "@hallumaze/runtime";
+import { type House, type Logger, openHouse } from "@hallumaze/runtime";
 import { cancelSweep, prioritizeSweep, resumeSweep } from "@hallumaze/steering";
 import { isJudgeLane, judgesOf, parseStoredSpec } from "@hallumaze/sweep";
 import { InvalidArgumentError } from "commander";
@@ -31,6 +31,9 @@ export const addPauseCommand: AddCommand = (program, console, register) => {
     const models = await namedAliases(house.store, sweep, options.model);
     await house.store.pauseSweep(sweep.sweepId, models);
     const { paused } = await findSweep(house.store, name);
+    if (JSON.stringify(paused?.models) !== JSON.stringify(sweep.paused?.models)) {
+      console.logger().info({ sweepId: sweep.sweepId, models: paused?.models }, "sweep paused");
+    }
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, paused }));
     else {
       const what = paused?.models.length ? ` (${paused.models.join(", ")})` : "";
@@ -59,8 +62,9 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
   register(command, async (name: string, options: ResumeOptions) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
-    let trials = options.lanes === undefined ? await endPause(house, sweep, options.model) : 0;
-    const report = options.model === undefined ? await resumeLanes(house, sweep, options.lanes) : noLanes;
+    const logger = console.logger();
+    let trials = options.lanes === undefined ? await endPause(house, logger, sweep, options.model) : 0;
+    const report = options.model === undefined ? await resumeLanes(house, logger, sweep, options.lanes) : noLanes;
     trials += report.trials;
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: report.lanes, requeued: trials }));
     else console.out(`${sweep.name}: ${report.lanes.length} lanes go on, ${trials} trials put back`);
@@ -71,18 +75,27 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
   });
 };
 
-async function endPause(house: House, sweep: SweepRecord, names: readonly string[] | undefined): Promise<number> {
+async function endPause(
+  house: House,
+  logger: Logger,
+  sweep: SweepRecord,
+  names: readonly string[] | undefined,
+): Promise<number> {
   const resumed = await namedAliases(house.store, sweep, names);
   if (sweep.paused === null) return 0;
   const all = resumed.length === 0 ? [] : (await house.store.progress(sweep.sweepId)).models.map(({ alias }) => alias);
   const paused = sweep.paused.models.length === 0 ? all : sweep.paused.models;
   const held = resumed.length === 0 ? [] : paused.filter((alias) => !resumed.includes(alias));
-  return resumeSweep(house, sweep.sweepId, { resumed, held });
+  const trials = await resumeSweep(house, sweep.sweepId, { resumed, held });
+  if (held.length < paused.length || paused.length === 0) {
+    logger.info({ sweepId: sweep.sweepId, models: resumed, held, trials }, "sweep resumed");
+  }
+  return trials;
 }
 
 const noLanes = { lanes: [], trials: 0, held: [] } as const;
 
-async function resumeLanes(house: House, sweep: SweepRecord, only: readonly string[] | undefined) {
+async function resumeLanes(house: House, logger: Logger, sweep: SweepRecord, only: readonly string[] | undefined) {
   const { models } = await house.store.progress(sweep.sweepId);
   const judged = judgesOf(parseStoredSpec(sweep.specJson)).map(({ lane }) => lane);
   const lanes = [...new Set([...models.map(({ lane }) => lane), ...judged])];
@@ -94,9 +107,11 @@ async function resumeLanes(house: House, sweep: SweepRecord, only: readonly stri
   let trials = 0;
   for (const lane of lanes.filter((one) => only?.includes(one) ?? true)) {
     if (isHeld(lane)) continue;
-    if (await house.limiter.resume(limiterLaneOf(lane))) resumed.push(lane);
+    const wasParked = await house.limiter.resume(limiterLaneOf(lane));
+    if (wasParked) resumed.push(lane);
     const back = isJudgeLane(lane) ? await house.store.unblockJudges({ lane }) : await house.store.unblockLane(lane);
     await enqueueTrials(house.queue, back);
+    if (wasParked || back.length > 0) logger.info({ lane, trials: back.length }, "lane resumed");
     trials += back.length;
   }
   const affordable = await house.store.unblockBudget(sweep.sweepId);
@@ -145,6 +160,7 @@ Example:
       const report = await cancelSweep(house.store, sweep.sweepId, selector, { now: options.now === true });
       const { cancelled, ending, judgements } = report;
       if (cancelled + ending + judgements === 0) sayNothing(console, sweep.name, "open trial");
+      else console.logger().info({ sweepId: sweep.sweepId, cancelled, ending, judgements }, "trials cancelled");
       if (options.json) console.out(JSON.stringify({ sweep: sweep.name, ...report }));
       else {
         const also = judgements > 0 ? `, ${judgements} judgements` : "";

@@ -1,4 +1,4 @@
-import { submitSweep } from "@hallumaze/engine";
+import { runTrial, submitSweep } from "@hallumaze/engine";
 import { openMetrics, openTracing } from "@hallumaze/telemetry";
 import { parseSpec } from "@hallumaze/sweep";
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { answerOf, failed, type JudgeStage, openJudgeStage, verdictOn } from "../test/judge-stage.ts";
 import { reply } from "../test/worker-replies.ts";
+import { createGate, openWorkerStage, scriptedProvider, trialPorts } from "../test/worker-stage.ts";
 import { openLogger } from "./logger.ts";
 
 const key = "sk-live-0123456789abcdef";
@@ -53,6 +54,46 @@ async function runWatched(stage: JudgeStage, spec: object) {
     spans: (): readonly ReadableSpan[] => spans.getFinishedSpans(),
   };
 }
+
+it("a claim that is lost and its late reply are told once each, with the trial's id", async () => {
+  const stage = await openWorkerStage();
+  await stage.submit(1);
+  const lines: string[] = [];
+  const gate = createGate();
+  const slow = scriptedProvider(async () => {
+    await gate.opened;
+    return reply("the slow reply");
+  });
+  stage.work({ provider: slow, logger: openLogger("info", (line) => lines.push(line)) });
+  await slow.reachCalls(1);
+  const quick = scriptedProvider(() => reply("FINAL_PATH: (0,0)"));
+  await vi.waitFor(
+    async () => {
+      const [trial] = await stage.sql<{ trialId: string; generation: number }>(
+        `UPDATE trials SET lease_until = now() - interval '1 s', not_before = NULL RETURNING id::text AS "trialId", generation`,
+      );
+      if (trial === undefined) throw new Error("no trial");
+      const end = await runTrial(trialPorts(stage.store, quick, "host/2/1"), trial, new AbortController().signal);
+      expect(end).toEqual({ kind: "done" });
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  const said = () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+  const lost = "claim lost: another worker took it over";
+  await vi.waitFor(() => expect(said().map(({ msg }) => msg)).toContain(lost), { timeout: 20_000, interval: 20 });
+  // Each renewal finds it lost again.
+  const renewedAtMs = performance.now();
+  await vi.waitFor(() => expect(performance.now() - renewedAtMs).toBeGreaterThan(2500), 10_000);
+  gate.open();
+  const late = "late reply archived";
+  await vi.waitFor(() => expect(said().map(({ msg }) => msg)).toContain(late), { timeout: 20_000, interval: 20 });
+  const [trial] = await stage.sql<{ id: string }>("SELECT id::text FROM trials");
+  const about = said().filter(({ msg }) => msg === lost || msg === late);
+  expect(about).toMatchObject([
+    { msg: lost, trialId: trial?.id },
+    { msg: late, trialId: trial?.id, fence: expect.any(Number) },
+  ]);
+});
 
 describe("a watched trial", () => {
   it("is one connected trace from its making to its judgement, by the GenAI conventions", async () => {

@@ -123,15 +123,19 @@ export function startSolveWorker(options: WorkerOptions): SolveWorker {
     }
     lookedAtMs = performance.now();
   };
+  /** Claims of which it was said that they are lost. */
+  let toldLost: ReadonlySet<string> = new Set();
   const renew = async (): Promise<void> => {
     if (claims.size === 0) return;
     const held = [...claims.values()].map(({ trialId, fence }) => ({ trialId, fence }));
     const lost = await options.store.renew(held, times.leaseMs);
     await renewSlots(options.limiter, claims, reservations);
-    for (const trialId of lost) {
-      // A trial that ended while the renewal was under way is no longer held, and not lost.
-      if (claims.has(trialId)) options.logger.warn({ trialId }, "claim lost: another worker took it over");
+    // A trial that ended while the renewal was under way is no longer held, and not lost.
+    const lostHere = lost.filter((trialId) => claims.has(trialId));
+    for (const trialId of lostHere.filter((one) => !toldLost.has(one))) {
+      options.logger.warn({ trialId }, "claim lost: another worker took it over");
     }
+    toldLost = new Set(lostHere);
   };
   let reclaimFromMs = 0;
   const repair = async (): Promise<void> => {

@@ -43,19 +43,43 @@ describe("the ledger in figures", () => {
     const of = { sweep: "night \0 one", sweepId: sweep.sweepId, lane: "sim.dfs", alias: "dfs" };
     expect(figures.trials).toMatchObject([
       { ...of, state: "done", outcome: "ok", count: 1, oldestWaitingMs: null },
-      { ...of, state: "queued", outcome: null, count: 2, lastFinishedAtMs: null },
+      { ...of, state: "queued", outcome: null, count: 2 },
       { ...of, state: "running", outcome: null, count: 1, oldestWaitingMs: null },
     ]);
     expect(figures.trials[1]?.oldestWaitingMs).toBeGreaterThanOrEqual(90_000);
     expect(figures.trials[1]?.oldestWaitingMs).toBeLessThan(3_600_000);
     expect(figures.judges).toMatchObject([{ sweep: of.sweep, lane: "judge.sim.j", state: "planned", count: 1 }]);
-    expect(figures.sweeps).toEqual([
-      { sweep: of.sweep, sweepId: sweep.sweepId, budgetUsd: 40.5, spentUsd: 0, reservedUsd: 0 },
-    ]);
+    const money = { sweep: of.sweep, sweepId: sweep.sweepId, budgetUsd: 40.5, spentUsd: 0, reservedUsd: 0 };
+    const [ended] = await stage.sql(
+      "SELECT (1000 * extract(epoch FROM max(finished_at)))::float8 AS at FROM trials WHERE state = 'done'",
+    );
+    expect(figures.sweeps).toEqual([{ ...money, paused: null, lastFinishedAtMs: ended?.["at"] }]);
+    expect(ended?.["at"]).toBeGreaterThan(0);
     expect(figures.agreements).toEqual([
       { judge: "sim/j", promptVersion: "llm-judge-v1", items: 50, agreed: 45, open: true },
     ]);
     expect(Math.abs(figures.atMs - (await stage.store.serverTimeMs()))).toBeLessThan(10_000);
+  });
+
+  it("tells what is paused, counts what is cancelled with the time of the last, and requests to judges of no sweep", async () => {
+    const { sweep } = await submit(stage.store, "held", [cell("one"), cell("two")]);
+    const held = async () => (await stage.store.figures(1)).sweeps;
+    await stage.store.pauseSweep(sweep.sweepId, ["dfs"]);
+    expect(await held()).toMatchObject([{ sweep: "held", paused: ["dfs"], lastFinishedAtMs: null }]);
+    await stage.store.pauseSweep(sweep.sweepId, []);
+    expect(await held()).toMatchObject([{ paused: [] }]);
+    await stage.store.cancelTrials(sweep.sweepId, {}, { now: true });
+    const [row] = await stage.sql("INSERT INTO results DEFAULT VALUES RETURNING id::text");
+    await stage.store.requestJudgements([
+      requestRow({ resultId: String(row?.["id"]), sweepId: null }, "judge.sim.alone", plan),
+    ]);
+    const figures = await stage.store.figures(1);
+    expect(figures.trials).toMatchObject([{ state: "cancelled", count: 2, oldestWaitingMs: null }]);
+    const lastMs = figures.sweeps[0]?.lastFinishedAtMs ?? 0;
+    expect(Math.abs(lastMs - figures.atMs)).toBeLessThan(60_000);
+    expect(figures.judges.filter(({ sweepId }) => sweepId === null)).toMatchObject([
+      { sweep: "", lane: "judge.sim.alone", state: "planned", count: 1 },
+    ]);
   });
 
   it("is of the newest sweeps only", async () => {

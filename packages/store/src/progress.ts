@@ -267,31 +267,54 @@ export async function judgeProgress(database: Database, sweepId: string): Return
   };
 }
 
-/** Since the first of a group that may start now was given to the queue; null where none waits. */
+/** Since the first of a group of what is queued, and may start now, was given to the queue; null where none may. */
 const oldestWaitingMs = Prisma.sql`(1000 * extract(epoch FROM clock_timestamp() - min(queued_at) FILTER (
-      WHERE state = 'queued' AND (not_before IS NULL OR not_before <= clock_timestamp()))))::float8 AS "oldestWaitingMs"`;
+      WHERE not_before IS NULL OR not_before <= clock_timestamp())))::float8 AS "oldestWaitingMs"`;
 
 /**
- * Counts the ledger for whoever watches it: of the newest `sweepLimit` sweeps. Reads every trial of theirs, so it is for
- * callers that keep what it gives (see `openFiguresReader`).
+ * Counts the ledger for whoever watches it: of the newest `sweepLimit` sweeps. Counts are those that the database keeps; what
+ * is queued is read for its age, and what was cancelled for its time, so it is for callers that keep what it gives (see
+ * `openFiguresReader`).
  */
 export async function readFigures(database: Database, sweepLimit: number): Promise<LedgerFigures> {
   const sweeps = await database.query<SweepFigures & { readonly atMs: number }>(Prisma.sql`
-    SELECT id::text AS "sweepId", name AS sweep, budget_usd::float8 AS "budgetUsd", spent_usd::float8 AS "spentUsd",
-      reserved_usd::float8 AS "reservedUsd", floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "atMs"
-    FROM sweeps ORDER BY submitted_at DESC, id LIMIT ${sweepLimit}`);
+    SELECT s.id::text AS "sweepId", s.name AS sweep, s.budget_usd::float8 AS "budgetUsd", s.spent_usd::float8 AS "spentUsd",
+      s.reserved_usd::float8 AS "reservedUsd", floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "atMs",
+      CASE WHEN s.paused_at IS NOT NULL THEN to_json(s.paused_models) END AS paused,
+      (1000 * extract(epoch FROM greatest(
+        (SELECT max(t.finished_at) FROM trials t WHERE t.sweep_id = s.id AND t.in_grid AND t.state IN ('done', 'failed')),
+        CASE WHEN (SELECT sum(k.trials) FROM trial_tallies k WHERE k.sweep_id = s.id AND k.in_grid AND k.state = 'cancelled') > 0
+          THEN (SELECT max(t.finished_at) FROM trials t WHERE t.sweep_id = s.id AND t.in_grid AND t.state = 'cancelled') END
+      )))::float8 AS "lastFinishedAtMs"
+    FROM (SELECT * FROM sweeps ORDER BY submitted_at DESC, id LIMIT ${sweepLimit}) s ORDER BY s.submitted_at DESC, s.id`);
   const ids = JSON.stringify(sweeps.map(({ sweepId }) => sweepId));
   const isShown = Prisma.sql`sweep_id IN (SELECT i::uuid FROM json_array_elements_text(${ids}::json) AS i)`;
   const [trials, judges, agreements] = await Promise.all([
     database.query<Omit<TrialGroup, "sweep">>(Prisma.sql`
-      SELECT sweep_id::text AS "sweepId", alias, lane, state::text AS state, outcome, count(*)::int AS count,
-        ${oldestWaitingMs}, (1000 * extract(epoch FROM max(finished_at)))::float8 AS "lastFinishedAtMs"
-      FROM trials WHERE ${isShown} AND in_grid GROUP BY sweep_id, alias, lane, state, outcome
-      ORDER BY sweep_id, alias, lane, state, outcome`),
+      SELECT k.sweep_id::text AS "sweepId", k.alias, k.lane, k.state::text AS state, nullif(k.outcome, '') AS outcome, k.count,
+        w."oldestWaitingMs"
+      FROM (
+        SELECT sweep_id, alias, lane, state, outcome, sum(trials)::float8 AS count FROM trial_tallies
+        WHERE ${isShown} AND in_grid GROUP BY 1, 2, 3, 4, 5 HAVING sum(trials) <> 0
+      ) k LEFT JOIN (
+        SELECT sweep_id, alias, lane, state, coalesce(outcome, '') AS outcome, ${oldestWaitingMs}
+        FROM trials WHERE ${isShown} AND in_grid AND state = 'queued' GROUP BY 1, 2, 3, 4, 5
+      ) w USING (sweep_id, alias, lane, state, outcome)
+      ORDER BY k.sweep_id, k.alias, k.lane, k.state::text, k.outcome`),
     database.query<Omit<JudgeGroup, "sweep">>(Prisma.sql`
-      SELECT sweep_id::text AS "sweepId", lane, state::text AS state, outcome, count(*)::int AS count, ${oldestWaitingMs}
-      FROM judge_requests WHERE sweep_id IS NULL OR ${isShown} GROUP BY sweep_id, lane, state, outcome
-      ORDER BY sweep_id, lane, state, outcome`),
+      SELECT k.sweep_id::text AS "sweepId", k.lane, k.state::text AS state, nullif(k.outcome, '') AS outcome, k.count,
+        w."oldestWaitingMs"
+      FROM (
+        SELECT sweep_id, lane, state, outcome, sum(requests)::float8 AS count FROM judge_tallies
+        WHERE ${isShown} GROUP BY 1, 2, 3, 4 HAVING sum(requests) <> 0
+        UNION ALL
+        SELECT NULL, lane, state, coalesce(outcome, ''), count(*)::float8 FROM judge_requests
+        WHERE sweep_id IS NULL GROUP BY lane, state, outcome
+      ) k LEFT JOIN (
+        SELECT sweep_id, lane, state, coalesce(outcome, '') AS outcome, ${oldestWaitingMs}
+        FROM judge_requests WHERE (sweep_id IS NULL OR ${isShown}) AND state = 'queued' GROUP BY 1, 2, 3, 4
+      ) w ON w.sweep_id IS NOT DISTINCT FROM k.sweep_id AND w.lane = k.lane AND w.state = k.state AND w.outcome = k.outcome
+      ORDER BY k.sweep_id, k.lane, k.state::text, k.outcome`),
     database.query<JudgeAgreement>(Prisma.sql`
       SELECT DISTINCT ON (judge_model, prompt_version) judge_model AS judge, prompt_version AS "promptVersion", items,
         agreed, open
@@ -301,7 +324,11 @@ export async function readFigures(database: Database, sweepLimit: number): Promi
   const nameOf = (sweepId: string | null): string => (sweepId === null ? "" : (names.get(sweepId) ?? ""));
   return {
     atMs: sweeps[0]?.atMs ?? 0,
-    sweeps: sweeps.map(({ atMs: _atMs, ...sweep }) => ({ ...sweep, sweep: nameOf(sweep.sweepId) })),
+    sweeps: sweeps.map(({ atMs: _atMs, ...sweep }) => ({
+      ...sweep,
+      sweep: nameOf(sweep.sweepId),
+      paused: sweep.paused?.map((alias) => decodeText(alias)) ?? null,
+    })),
     trials: trials.map((row) => ({ ...row, alias: decodeText(row.alias), sweep: nameOf(row.sweepId) })),
     judges: judges.map((row) => ({ ...row, sweep: nameOf(row.sweepId) })),
     agreements,

@@ -25,7 +25,7 @@ export function declareLedgerMetrics(registry: Registry): (reading: Reading) => 
     help: "Readings of those figures that failed.",
     registers: [registry],
   });
-  const show = [declareLanes(registry), declareTrials(registry), declareJudges(registry), declareMoney(registry)];
+  const show = [declareLanes(registry), declareTrials(registry), declareJudges(registry), declareSweeps(registry)];
   let countedFailures = 0;
   return (reading) => {
     failures.inc(reading.failures - countedFailures);
@@ -125,15 +125,21 @@ function declareJudges(registry: Registry): Show {
   };
 }
 
-function declareMoney(registry: Registry): Show {
+function declareSweeps(registry: Registry): Show {
   const spent = gauge(registry, "sweep_spent_usd", "What a sweep's requests have cost, at most where not known.", [
     "sweep",
   ]);
   const reserved = gauge(registry, "sweep_reserved_usd", "What its requests under way may cost at most.", ["sweep"]);
+  const paused = gauge(registry, "sweep_paused", "1 where an operator holds a sweep back; of some models, by model.", [
+    "sweep",
+    "model",
+  ]);
   const budget = gauge(registry, "sweep_budget_usd", "Its cap; absent where there is none.", ["sweep"]);
   return ({ ledger }) => {
-    for (const one of [spent, reserved, budget]) one.reset();
-    for (const { sweep, spentUsd, reservedUsd, budgetUsd } of ledger.sweeps) {
+    for (const one of [spent, reserved, budget, paused]) one.reset();
+    for (const { sweep, spentUsd, reservedUsd, budgetUsd, paused: held } of ledger.sweeps) {
+      paused.set({ sweep, model: "" }, held !== null && held.length === 0 ? 1 : 0);
+      for (const model of held ?? []) paused.set({ sweep, model }, 1);
       spent.set({ sweep }, spentUsd);
       reserved.set({ sweep }, reservedUsd);
       if (budgetUsd !== null) budget.set({ sweep }, budgetUsd);

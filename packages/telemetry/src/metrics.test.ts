@@ -74,6 +74,8 @@ describe("the figures of ledger, queue and limiter", () => {
     expect(await sample(`hallumaze_trials{${sweep},model="openai/gpt-4o",state="done",outcome="ok"}`)).toBe(7);
     expect(await sample(`hallumaze_sweep_spent_usd{${sweep}}`)).toBe(1.25);
     expect(await sample(`hallumaze_sweep_budget_usd{${sweep}}`)).toBe(40);
+    expect(await sample(`hallumaze_sweep_paused{${sweep},model="openai/gpt-4o"}`)).toBe(1);
+    expect(await sample(`hallumaze_sweep_paused{${sweep},model=""}`)).toBe(0);
     const judged = `${sweep},lane="judge.openai.gpt-4o",state="done",outcome="unscored"`;
     expect(await sample(`hallumaze_judgements{${judged}}`)).toBe(2);
     const judge = 'judge="openai/gpt-4o",prompt_version="llm-judge-v1"';

@@ -7,7 +7,17 @@ import { type Metrics, openMetrics } from "../src/metrics.ts";
 export const oneOfEverything: Figures = {
   ledger: {
     atMs: 1_000_000,
-    sweeps: [{ sweep: 'night "A"\\\n', sweepId: "1", budgetUsd: 40, spentUsd: 1.25, reservedUsd: 0.5 }],
+    sweeps: [
+      {
+        sweep: 'night "A"\\\n',
+        sweepId: "1",
+        budgetUsd: 40,
+        spentUsd: 1.25,
+        reservedUsd: 0.5,
+        paused: ["openai/gpt-4o"],
+        lastFinishedAtMs: 999_000,
+      },
+    ],
     trials: [
       {
         sweep: 'night "A"\\\n',
@@ -18,7 +28,6 @@ export const oneOfEverything: Figures = {
         outcome: "rate_limited",
         count: 3,
         oldestWaitingMs: 4500,
-        lastFinishedAtMs: null,
       },
       {
         sweep: 'night "A"\\\n',
@@ -29,7 +38,6 @@ export const oneOfEverything: Figures = {
         outcome: "ok",
         count: 7,
         oldestWaitingMs: null,
-        lastFinishedAtMs: 999_000,
       },
     ],
     judges: [

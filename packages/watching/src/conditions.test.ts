@@ -5,11 +5,18 @@ import { type AlertKind, findConditions } from "./conditions.ts";
 import type { Figures, TrialGroup } from "./figures.ts";
 
 const settings = { failureShare: 0.2, settleMs: 3000 };
-const sweep = { sweep: "night", sweepId: "1", budgetUsd: 40, spentUsd: 39.99, reservedUsd: 0 };
+const sweep = {
+  sweep: "night",
+  sweepId: "1",
+  budgetUsd: 40,
+  spentUsd: 39.99,
+  reservedUsd: 0,
+  paused: null,
+  lastFinishedAtMs: 90_000,
+};
 
 function trials(state: TrialGroup["state"], count: number, outcome: string | null = null): TrialGroup {
-  const lastFinishedAtMs = state === "done" || state === "failed" ? 90_000 : null;
-  return { ...sweep, alias: "m", lane: "l", state, outcome, count, oldestWaitingMs: null, lastFinishedAtMs };
+  return { sweep: "night", sweepId: "1", alias: "m", lane: "l", state, outcome, count, oldestWaitingMs: null };
 }
 
 /** What stands, by kind, of one sweep and one lane. */

@@ -38,13 +38,13 @@ export function findConditions(figures: Figures, settings: ConditionSettings): r
 
 function conditionsOfSweep(
   { ledger }: Figures,
-  { sweep, sweepId, budgetUsd, spentUsd }: Figures["ledger"]["sweeps"][number],
+  { sweep, sweepId, budgetUsd, spentUsd, lastFinishedAtMs }: Figures["ledger"]["sweeps"][number],
   { failureShare, settleMs }: ConditionSettings,
 ): readonly Condition[] {
   const trials = ledger.trials.filter((group) => group.sweepId === sweepId);
   const judges = ledger.judges.filter((group) => group.sweepId === sweepId);
   const [done, failed, blocked] = [countOf(trials, "done"), countOf(trials, "failed"), countOf(trials, "blocked")];
-  const last = Math.max(Number.NEGATIVE_INFINITY, ...trials.map((group) => group.lastFinishedAtMs ?? 0));
+  const last = lastFinishedAtMs ?? 0;
   const isOver = trials.length > 0 && blocked === 0 && !trials.some(isOpen) && !judges.some(isOpen);
   const isNews = ledger.atMs - last >= settleMs && ledger.atMs - last < newsMs;
   const budgetBlocked = trials

@@ -13,8 +13,6 @@ export interface TrialGroup {
   readonly count: number;
   /** Since the first of them that may start now was given to the queue; null where none waits. */
   readonly oldestWaitingMs: number | null;
-  /** When the last of them ended, by the server's clock; null where none has. */
-  readonly lastFinishedAtMs: number | null;
 }
 
 /** Requests to judges that share a state and an outcome. `sweep` is empty for results that stand in no sweep. */
@@ -28,7 +26,7 @@ export interface JudgeGroup {
   readonly oldestWaitingMs: number | null;
 }
 
-/** Where a sweep's money stands, in US dollars; rounded to a float, for showing only. */
+/** Where a sweep stands as a whole; money in US dollars, rounded to a float, for showing only. */
 export interface SweepFigures {
   readonly sweep: string;
   readonly sweepId: string;
@@ -37,6 +35,10 @@ export interface SweepFigures {
   readonly spentUsd: number;
   /** What requests under way may cost at most. */
   readonly reservedUsd: number;
+  /** The models that an operator holds back, none named for the sweep as a whole; null where it is not paused. */
+  readonly paused: readonly string[] | null;
+  /** When its last trial ended, by the server's clock; null where none has. */
+  readonly lastFinishedAtMs: number | null;
 }
 
 /** How far a judge agrees with the people who rated a gold set's test half. */

@@ -103,9 +103,9 @@ describe("the figures", () => {
     const ledger: LedgerFigures = {
       ...empty,
       trials: [
-        { ...group, lane: "dark", state: "done", lastFinishedAtMs: 1 },
-        { ...group, lane: "open", state: "queued", lastFinishedAtMs: null },
-        { ...group, lane: "open", state: "done", lastFinishedAtMs: 1 },
+        { ...group, lane: "dark", state: "done" },
+        { ...group, lane: "open", state: "queued" },
+        { ...group, lane: "open", state: "done" },
       ],
       judges: [{ ...group, lane: "judge.open", state: "queued" }],
     };

@@ -100,7 +100,9 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
     estimateJson: estimateToKeep(plan),
   });
   const { sweep, inserted, leftGrid, enqueued } = submitted;
-  console.logger().info({ sweepId: sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
+  if (inserted + leftGrid + enqueued > 0) {
+    console.logger().info({ sweepId: sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
+  }
   if (submitted.leftGrid > 0) say(`${submitted.leftGrid} cells left the grid with this spec; their results are kept`);
   const work = await workUntilDone(console, house, submitted.sweep.sweepId, {
     concurrency: options.concurrency,

@@ -30,7 +30,9 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
       estimateJson: estimateToKeep(plan),
     });
     const { cells, inserted, existing, reused, leftGrid, enqueued } = report;
-    console.logger().info({ sweepId: report.sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
+    if (inserted + leftGrid + enqueued > 0) {
+      console.logger().info({ sweepId: report.sweep.sweepId, inserted, leftGrid, enqueued }, "sweep queued");
+    }
     if (options.json) {
       console.out(JSON.stringify({ sweep: spec.name, cells, inserted, existing, reused, leftGrid, enqueued }));
       return exitCodes.ok;
