@@ -1,76 +1,10 @@
-import { addAnalyzeCommand, addBundleCommand, addReplayCommand, addReportCommand } from "@hallumaze/analyst";
-import {
-  type AddCommand,
-  type Console,
-  type ExitCode,
-  exitCodes,
-  explainError,
-  type Register,
-} from "@hallumaze/console";
+import { type Console, type ExitCode, exitCodes, explainError, type Register } from "@hallumaze/console";
 import { HalluMazeError } from "@hallumaze/foundation";
-import {
-  addBackupCommand,
-  addCancelCommand,
-  addLanesCommand,
-  addPauseCommand,
-  addPrioritizeCommand,
-  addPruneCommand,
-  addReconcileCommand,
-  addRescoreCommand,
-  addRestoreCommand,
-  addResumeCommand,
-  addRetryCommand,
-} from "@hallumaze/operator";
 import { Command, CommanderError } from "commander";
 import { closest } from "fastest-levenshtein";
 
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addExportCommand } from "./commands/export.ts";
-import { addImportCommand } from "./commands/import.ts";
-import { addJudgeCommand } from "./commands/judge.ts";
-import { addMazeCommand, addScoreCommand } from "./commands/maze-and-score.ts";
-import { addMockProvidersCommand } from "./commands/mock-providers.ts";
-import { addPlanCommand, addSchemaCommand } from "./commands/plan.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addServeCommand } from "./commands/serve.ts";
-import { addStatusCommand } from "./commands/status.ts";
-import { addSubmitCommand } from "./commands/submit.ts";
-import { addWorkerCommand } from "./commands/worker.ts";
-import { addSeedOptions } from "./seed/seed-command.ts";
+import { commandModules } from "./command-modules.ts";
 import { programVersion } from "./env.ts";
-
-const addCommands: readonly AddCommand[] = [
-  addRunCommand,
-  addPlanCommand,
-  addSubmitCommand,
-  addWorkerCommand,
-  addServeCommand,
-  addStatusCommand,
-  addRetryCommand,
-  addPauseCommand,
-  addResumeCommand,
-  addCancelCommand,
-  addPrioritizeCommand,
-  addLanesCommand,
-  addReconcileCommand,
-  addRescoreCommand,
-  addReportCommand(programVersion),
-  addAnalyzeCommand,
-  addBundleCommand(programVersion),
-  addReplayCommand,
-  addExportCommand,
-  addImportCommand,
-  addBackupCommand,
-  addRestoreCommand,
-  addPruneCommand,
-  addJudgeCommand,
-  addMazeCommand,
-  addScoreCommand,
-  addDoctorCommand,
-  addMockProvidersCommand,
-  addSchemaCommand,
-  addSeedOptions,
-];
 
 /** Parses the words after the program's name, runs the command, and gives the exit code; never throws. */
 export async function runProgram(words: readonly string[], console: Console): Promise<ExitCode> {
@@ -93,7 +27,11 @@ export async function runProgram(words: readonly string[], console: Console): Pr
       exitCode = await (action as (...given: unknown[]) => Promise<ExitCode>)(...given);
     });
   };
-  for (const add of addCommands) add(program, console, register);
+  // The other commands' libraries are half a program's start, and of its memory.
+  const own = commandModules.filter(({ names }) => names.some((name) => name === words[0]));
+  for (const { load } of own.length > 0 ? own : commandModules) {
+    for (const add of await load()) add(program, console, register);
+  }
   const unknown = unknownCommand(program, words);
   if (words.length === 0) {
     // The seed document's program asks when it is called bare; without a terminal there is nobody to ask.
