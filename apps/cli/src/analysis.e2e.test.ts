@@ -133,6 +133,15 @@ describe("bundle and replay", () => {
     const forged = await replay("bundle", "--output", "forged");
     expect(forged).toMatchObject({ code: 1 });
     expect(JSON.parse(forged.out)).toMatchObject({ same: false, differentScores: 1 });
+
+    // Nothing is written over: not a folder that is there, not the bundle itself.
+    expect(await replay("bundle", "--output", "forged")).toMatchObject({ code: 2 });
+    expect(await replay("bundle", "--output", "bundle/report")).toMatchObject({ code: 2 });
+    writeFileSync(records, gzipSync(`${text.split("\n")[0]}\n{ no JSON`));
+    await writeManifest(folder, (await readManifest(folder)).facts);
+    const broken = await replay("bundle");
+    expect(broken).toMatchObject({ code: 2 });
+    expect(broken.err).toContain("records.jsonl.gz, line 2: not what bundle writes");
   });
 
   it("says that a folder is no bundle", async () => {

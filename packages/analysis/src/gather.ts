@@ -34,13 +34,15 @@ export interface GatherOptions {
   readonly expected: number;
   /** Walks that are kept at most, evenly spread over the trials; 100,000 unless told. */
   readonly walksMax?: number;
+  /** Ends the reading with an error when it fires. */
+  readonly signal: AbortSignal;
 }
 
 /** Reads trials, and others' results beside them, into what the experiments work on. */
 export async function gatherData(
   records: AsyncIterable<TrialRecord>,
   imported: AsyncIterable<readonly StoredImportedTrial[]>,
-  { expected, walksMax = 100_000 }: GatherOptions,
+  { expected, walksMax = 100_000, signal }: GatherOptions,
 ): Promise<AnalysisData> {
   const table = createTrialTable();
   const confidences: ConfidenceTrial[] = [];
@@ -49,6 +51,7 @@ export async function gatherData(
   const step = Math.max(1, Math.ceil(expected / walksMax));
   let number = 0;
   for await (const { row, conversation } of records) {
+    signal.throwIfAborted();
     table.add(row);
     if ((row.usage?.reasoningTokens ?? 0) > 0) reasoning.add(row.alias);
     number += 1;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setImmediate as pauseForSignals } from "node:timers/promises";
 
 import {
   type AnalysisData,
@@ -29,6 +30,8 @@ export interface ReportSettings {
   readonly experiments: readonly string[] | null;
   /** Program version and the like, each a line. */
   readonly facts: readonly string[];
+  /** What limits all of it, such as open trials. */
+  readonly warnings: readonly string[];
 }
 
 /** What was written of a report. */
@@ -38,32 +41,40 @@ export interface WrittenReport {
 }
 
 /** Reads a sweep of the ledger, with what was imported, into what the experiments work on. */
-export async function gatherSweep(house: House, sweep: SweepRecord): Promise<AnalysisData> {
+export async function gatherSweep(house: House, sweep: SweepRecord, signal: AbortSignal): Promise<AnalysisData> {
   const { models } = await house.store.progress(sweep.sweepId);
   const expected = models.reduce((sum, { states }) => sum + Object.values(states).reduce((a, b) => a + b, 0), 0);
-  return gatherData(trialRecords(house.store, sweep), house.store.streamImported(pageSize), { expected });
+  return gatherData(trialRecords(house.store, sweep), house.store.streamImported(pageSize), { expected, signal });
 }
 
 const pageSize = 500;
+
+/** Trials that may still change: of a paused or cancelled sweep only those under way. */
+export async function openTrials(house: House, sweep: SweepRecord): Promise<number> {
+  const { models } = await house.store.progress(sweep.sweepId);
+  const isHeld = (sweep.paused !== null && sweep.paused.models.length === 0) || sweep.cancelledAtMs !== null;
+  return models.reduce((sum, { states }) => sum + states.running + (isHeld ? 0 : states.planned + states.queued), 0);
+}
 
 /** Reads records as they are scored by this program now. */
 export async function gatherRecords(
   records: () => AsyncIterable<TrialRecord>,
   imported: AsyncIterable<readonly StoredImportedTrial[]>,
   expected: number,
+  signal: AbortSignal,
 ): Promise<AnalysisData> {
   async function* again(): AsyncGenerator<TrialRecord> {
     for await (const record of records()) yield { ...record, row: rescored(record) };
   }
-  return gatherData(again(), imported, { expected });
+  return gatherData(again(), imported, { expected, signal });
 }
 
 /** Runs every experiment that the data hold, and writes tables, figures and the page into `folder`. */
 export async function writeReport(
   folder: string,
   gathered: AnalysisData,
-  { sweep, options, reasoning, experiments: wanted, facts }: ReportSettings,
-  say: (text: string) => void,
+  { sweep, options, reasoning, experiments: wanted, facts, warnings }: ReportSettings,
+  { say, signal }: { readonly say: (text: string) => void; readonly signal: AbortSignal },
 ): Promise<WrittenReport> {
   const data = reasoning === null ? gathered : { ...gathered, reasoning };
   const experiments: WrittenExperiment[] = [];
@@ -74,13 +85,16 @@ export async function writeReport(
       leftOut.push({ title: name, reason });
       continue;
     }
+    // Between two experiments, which take seconds each: a signal is handled only where the program waits.
+    await pauseForSignals();
+    signal.throwIfAborted();
     say(`${name} …`);
     experiments.push(await writeExperiment(folder, runExperiment(name, data, options)));
   }
   const draws =
     `Intervals: ${options.level * 100} %, ${options.interval} bootstrap over mazes, ${options.resamples} resamples, ` +
     `drawn from the seed "${options.seed}".`;
-  const page = reportPage({ sweep, facts: [...facts, draws], leftOut, warnings: [] }, experiments);
+  const page = reportPage({ sweep, facts: [...facts, draws], leftOut, warnings }, experiments);
   await writeWhole(join(folder, "report.html"), [page]);
   return { experiments, leftOut };
 }

@@ -26,7 +26,7 @@ import { Option } from "commander";
 
 import { gatherSweep } from "./analyse-sweep.ts";
 import { addStatisticsOptions, statisticsOptions, type StatisticsWords } from "./experiment-options.ts";
-import { writeExperiment } from "./write-results.ts";
+import { warningLines, writeExperiment } from "./write-results.ts";
 
 interface AnalyzeOptions extends StatisticsWords {
   readonly method?: "published" | "paired";
@@ -118,7 +118,7 @@ async function analyseStored(console: Console, name: string, options: AnalyzeOpt
     }
     return printPublished(console, trials, missing, options);
   }
-  const gathered = await gatherSweep(house, sweep);
+  const gathered = await gatherSweep(house, sweep, console.interrupt);
   const data = options.reasoning === undefined ? gathered : { ...gathered, reasoning: options.reasoning };
   if (options.experiment === undefined) {
     const analysis = analysePaired(data.table, statisticsOptions(options));
@@ -142,7 +142,7 @@ async function analyseStored(console: Console, name: string, options: AnalyzeOpt
     const { heads, rows } = printTable(table);
     console.out(`\n${singleLine(table.caption)}\n${drawTable(heads, rows, Number.POSITIVE_INFINITY)}`);
   }
-  for (const { message } of result.warnings) console.err(`warning: ${singleLine(message)}`);
+  for (const line of warningLines(result.warnings)) console.err(`warning: ${singleLine(line)}`);
   return exitCodes.ok;
 }
 
@@ -210,5 +210,5 @@ function printPaired(console: Console, { models, pairs, warnings }: ReturnType<t
       Number.POSITIVE_INFINITY,
     ),
   );
-  for (const { message } of warnings) console.err(`warning: ${singleLine(message)}`);
+  for (const line of warningLines(warnings)) console.err(`warning: ${singleLine(line)}`);
 }

@@ -1,5 +1,7 @@
 import { createReadStream } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 
@@ -9,7 +11,7 @@ import type { StoredImportedTrial } from "@hallumaze/imports";
 import { checkManifest, PublishingError, writeManifest } from "@hallumaze/publishing";
 import { z } from "zod";
 
-import { gatherRecords, type ReportSettings, writeReport } from "./analyse-sweep.ts";
+import { gatherRecords, writeReport } from "./analyse-sweep.ts";
 import { bundleFiles } from "./bundle-files.ts";
 
 interface ReplayOptions {
@@ -31,6 +33,7 @@ const bundleFacts = z.object({
     reasoning: z.array(z.string()).nullable(),
     experiments: z.array(z.string()).nullable(),
     facts: z.array(z.string()),
+    warnings: z.array(z.string()),
   }),
 });
 
@@ -44,7 +47,8 @@ interface ReplayReport {
   readonly differentScores: number;
   /** Files of the report that came out otherwise. */
   readonly differentFiles: readonly string[];
-  readonly folder: string;
+  /** Where the report made anew lies; null where it was the same and is gone. */
+  readonly folder: string | null;
 }
 
 /** `replay FOLDER`: reads, scores and analyses a bundle again and compares; needs no key, no database and no network. */
@@ -55,21 +59,47 @@ export const addReplayCommand: AddCommand = (program, console, register) => {
       "check a bundle: hashes, then reading, scoring, tables and figures made anew and compared; no key, no cost",
     )
     .argument("<folder>", "folder that bundle made")
-    .option("--output <folder>", "folder for the report made anew; <folder>-replayed when left out")
+    .option(
+      "--output <folder>",
+      "folder for the report made anew, kept; one of its own, kept where something differs, when left out",
+    )
     .option("--json", "print what was found as JSON")
     .addHelpText("after", "\nExample:\n  $ hallumaze replay baselines-bundle\n");
   register(command, async (path: string, options: ReplayOptions) => {
     const folder = resolve(console.workingFolder, path);
     const facts = await checkBundle(folder, path);
-    const target = resolve(console.workingFolder, options.output ?? `${folder}-replayed`);
-    const counts = await compareScores(folder);
-    const settings: ReportSettings = facts.settings;
-    const data = await gatherRecords(() => readRecords(folder), readImported(folder), facts.trials);
-    await writeReport(target, data, settings, (text) => console.err(text));
-    const differentFiles = await compareReports(folder, target);
-    return printReplay(console, { ...counts, differentFiles, folder: target }, options.json === true);
+    const target = await openTarget(console, folder, options.output);
+    let isKept = options.output !== undefined;
+    try {
+      const signal = console.interrupt;
+      const counts = await compareScores(folder, signal);
+      const data = await gatherRecords(() => readRecords(folder), readImported(folder), facts.trials, signal);
+      await writeReport(target, data, facts.settings, { say: (text) => console.err(text), signal });
+      const differentFiles = await compareReports(folder, target);
+      isKept ||= differentFiles.length > 0;
+      const report = { ...counts, differentFiles, folder: isKept ? target : null };
+      return printReplay(console, report, options.json === true);
+    } finally {
+      // What came out the same is the bundle's own.
+      if (!isKept) await rm(target, { recursive: true, force: true });
+    }
   });
 };
+
+/** A folder of its own for what is made anew: a given one must not exist, so that nothing is written over. */
+async function openTarget(console: Console, folder: string, output: string | undefined): Promise<string> {
+  if (output === undefined) return mkdtemp(join(tmpdir(), "hallumaze-replay-"));
+  const target = resolve(console.workingFolder, output);
+  if (!relative(folder, target).startsWith("..")) throw new UsageError(`${output} is within the bundle: name another.`);
+  await mkdir(dirname(target), { recursive: true });
+  try {
+    await mkdir(target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new UsageError(`${output} is there already: name another --output, or take it away.`);
+  }
+  return target;
+}
 
 async function checkBundle(folder: string, shown: string): Promise<z.infer<typeof bundleFacts>> {
   const check = await checkManifest(folder).catch((error: unknown) => {
@@ -89,9 +119,11 @@ async function checkBundle(folder: string, shown: string): Promise<z.infer<typeo
 
 async function compareScores(
   folder: string,
+  signal: AbortSignal,
 ): Promise<Pick<ReplayReport, "trials" | "rescored" | "pruned" | "differentScores">> {
   const counts = { trials: 0, rescored: 0, pruned: 0, differentScores: 0 };
   for await (const record of readRecords(folder)) {
+    signal.throwIfAborted();
     counts.trials += 1;
     if (record.conversation?.isPruned === true) counts.pruned += 1;
     const again = rescored(record);
@@ -125,25 +157,58 @@ function printReplay(console: Console, report: ReplayReport, json: boolean): Exi
     console.out(differentScores === 0 ? "every score is the same" : `${differentScores} trials score otherwise`);
     console.out(differentFiles.length === 0 ? "every table and figure is the same, byte for byte" : "differ:");
     for (const file of differentFiles.slice(0, 20)) console.out(`  ${file}`);
-    console.out(`made anew in ${relative(console.workingFolder, report.folder) || "."}`);
+    if (report.folder !== null) console.out(`made anew in ${report.folder}`);
   }
   return isSame ? exitCodes.ok : exitCodes.unexpected;
 }
 
-// The hashes of these files have been checked: they are what the program wrote.
+/** What reading and scoring lean on; the rest is checked by coming out the same. */
+const recordShape = z.looseObject({
+  row: z.looseObject({
+    trialId: z.string(),
+    alias: z.string(),
+    state: z.string(),
+    plan: z.looseObject({ size: z.int().min(3).max(101), seed: z.int().min(0), group: z.enum(["A", "B", "C"]) }),
+    scores: z.looseObject({}),
+  }),
+  conversation: z
+    .looseObject({
+      replies: z.array(z.looseObject({ text: z.string(), finishReason: z.string().nullable() })),
+      shadow: z.boolean(),
+      isPruned: z.boolean(),
+    })
+    .nullable(),
+});
+const importedShape = z.looseObject({ kind: z.string(), model: z.string(), scores: z.looseObject({}) });
+
 async function* readRecords(folder: string): AsyncGenerator<TrialRecord> {
-  for await (const line of readLines(join(folder, bundleFiles.records))) yield JSON.parse(line) as TrialRecord;
+  for await (const value of readLines(folder, bundleFiles.records, recordShape)) yield value as unknown as TrialRecord;
 }
 
 async function* readImported(folder: string): AsyncGenerator<readonly StoredImportedTrial[]> {
-  for await (const line of readLines(join(folder, bundleFiles.imported))) {
-    yield [JSON.parse(line) as StoredImportedTrial];
+  for await (const value of readLines(folder, bundleFiles.imported, importedShape)) {
+    yield [value as unknown as StoredImportedTrial];
   }
 }
 
-async function* readLines(path: string): AsyncGenerator<string> {
-  const source = createReadStream(path);
-  const text = source.pipe(createGunzip());
-  source.on("error", (error) => text.destroy(error));
-  yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY });
+/** The hashes tell that a file is what somebody hashed, not that this program wrote it. */
+async function* readLines<Shape extends z.ZodType>(
+  folder: string,
+  name: string,
+  shape: Shape,
+): AsyncGenerator<z.infer<Shape>> {
+  let number = 0;
+  try {
+    const source = createReadStream(join(folder, name));
+    const text = source.pipe(createGunzip());
+    source.on("error", (error) => text.destroy(error));
+    for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      yield shape.parse(JSON.parse(line));
+    }
+  } catch (error) {
+    const isGzip = error instanceof Error && (error as NodeJS.ErrnoException).code?.startsWith("Z_") === true;
+    if (!isGzip && !(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
+    throw new UsageError(`${name}, line ${number}: not what bundle writes.`);
+  }
 }

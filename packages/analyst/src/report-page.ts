@@ -1,7 +1,7 @@
 import { printTable } from "@hallumaze/reports";
 import he from "he";
 
-import type { WrittenExperiment } from "./write-results.ts";
+import { warningLines, type WrittenExperiment } from "./write-results.ts";
 
 /** What stands at a report's head. */
 export interface ReportFacts {
@@ -31,10 +31,7 @@ export function reportPage(
     return [
       `<section id="${result.experiment}"><h2>${he.escape(result.title)}</h2>`,
       ...reading,
-      lines(
-        "warnings",
-        result.warnings.map(({ message }) => message),
-      ),
+      lines("warnings", warningLines(result.warnings)),
       ...pictures,
       ...tables,
       "</section>",

@@ -3,13 +3,14 @@ import { join, relative } from "node:path";
 import { type AddCommand, type Console, exitCodes, findSweep, list, openResultsFolder } from "@hallumaze/console";
 import { openHouse } from "@hallumaze/runtime";
 
-import { gatherSweep, type ReportSettings, writeReport, type WrittenReport } from "./analyse-sweep.ts";
+import { gatherSweep, openTrials, type ReportSettings, writeReport, type WrittenReport } from "./analyse-sweep.ts";
 import {
   addStatisticsOptions,
   checkExperiments,
   statisticsOptions,
   type StatisticsWords,
 } from "./experiment-options.ts";
+import { warningLines } from "./write-results.ts";
 
 interface ReportOptions extends StatisticsWords {
   readonly output: string;
@@ -36,15 +37,20 @@ export function addReportCommand(version: string): AddCommand {
       await using house = await openHouse(console.environment(), console.logger(), console.variables);
       const sweep = await findSweep(house.store, name);
       const folder = join(await openResultsFolder(console, sweep.name, options.output), "report");
-      const data = await gatherSweep(house, sweep);
+      const open = await openTrials(house, sweep);
+      const data = await gatherSweep(house, sweep, console.interrupt);
       const settings: ReportSettings = {
         sweep: sweep.name,
         options: statisticsOptions(options),
         reasoning: options.reasoning ?? null,
         experiments: checkExperiments(options.experiments),
         facts: [`${data.table.size()} trials`, `HalluMaze Sweeps ${version}`],
+        warnings: open === 0 ? [] : [`${open} trials are still open: these figures will change.`],
       };
-      const written = await writeReport(folder, data, settings, (text) => console.err(text));
+      const written = await writeReport(folder, data, settings, {
+        say: (text) => console.err(text),
+        signal: console.interrupt,
+      });
       printReport(console, folder, written, options.json === true);
       return exitCodes.ok;
     });
@@ -65,7 +71,7 @@ function printReport(console: Console, folder: string, { experiments, leftOut }:
   }
   for (const { result } of experiments) {
     console.out(`${result.title}: ${result.reading[0] ?? ""}`);
-    for (const { message } of result.warnings) console.out(`  warning: ${message}`);
+    for (const line of warningLines(result.warnings)) console.out(`  warning: ${line}`);
   }
   for (const { title, reason } of leftOut) console.out(`left out: ${title}: ${reason}`);
   console.out(`page: ${page}; tables and figures beside it`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { writeWhole } from "@hallumaze/console";
 import type { ExperimentResult, FigureData, ResultTable } from "@hallumaze/experiments";
-import { FigureError, renderFigure } from "@hallumaze/figures";
+import { type ChartSpec, type Figure, FigureError, type FigureOptions, renderFigure } from "@hallumaze/figures";
 import { csvTable, latexTable, markdownTable, resultChart } from "@hallumaze/reports";
 
 /** A figure as a page shows it. */
@@ -50,7 +50,7 @@ async function writeFigure(path: string, figure: FigureData): Promise<string | n
   let wide: string | null = null;
   for (const columns of [1, 2] as const) {
     try {
-      const { svg, pdf } = await renderFigure(spec, { columns, title: figure.title });
+      const { svg, pdf } = await renderAcross(spec, { columns, title: figure.title });
       const name = columns === 1 ? path : `${path}-wide`;
       await writeWhole(`${name}.svg`, [svg]);
       await writeWhole(`${name}.pdf`, [pdf]);
@@ -61,4 +61,39 @@ async function writeFigure(path: string, figure: FigureData): Promise<string | n
     }
   }
   return wide;
+}
+
+/** Over two columns, panels that stand below each other stand side by side where they fit: a page is not so high. */
+async function renderAcross(spec: ChartSpec, options: FigureOptions): Promise<Figure> {
+  const { facet } = spec;
+  if (options.columns === 1 || !isRowFacet(facet)) return renderFigure(spec, options);
+  const { row, ...rest } = facet;
+  try {
+    return await renderFigure({ ...spec, facet: { ...rest, column: row } }, options);
+  } catch (error) {
+    if (error instanceof FigureError && error.code === "figure-too-wide") return renderFigure(spec, options);
+    throw error;
+  }
+}
+
+function isRowFacet(facet: unknown): facet is { readonly row: unknown } {
+  return typeof facet === "object" && facet !== null && "row" in facet && !("column" in facet);
+}
+
+/** Warnings as lines: those that differ only in the name before the colon are one. */
+export function warningLines(warnings: readonly { readonly message: string }[]): readonly string[] {
+  const names = new Map<string, string[]>();
+  for (const { message } of warnings) {
+    const [name, rest] = splitName(message);
+    names.set(rest, [...(names.get(rest) ?? []), ...(name === null ? [] : [name])]);
+  }
+  return Array.from(names, ([rest, own]) => {
+    const distinct = [...new Set(own)];
+    return distinct.length === 0 ? rest : `${distinct.join(", ")}: ${rest}`;
+  });
+}
+
+function splitName(message: string): readonly [name: string | null, rest: string] {
+  const at = message.indexOf(": ");
+  return at < 0 ? [null, message] : [message.slice(0, at), message.slice(at + 2)];
 }

@@ -108,7 +108,7 @@ const lockedTrials = `
   wanted AS (
     SELECT t.id FROM trials t WHERE t.id = ANY ($1::uuid[]) AND t.state IN ('done', 'failed', 'cancelled')
   ), held AS MATERIALIZED (
-    SELECT t.id, t.state, t.settled_sequence FROM trials t JOIN wanted w ON w.id = t.id
+    SELECT t.id, t.state, t.sweep_id, t.settled_sequence FROM trials t JOIN wanted w ON w.id = t.id
     WHERE t.state IN ('done', 'failed', 'cancelled') ORDER BY t.id FOR NO KEY UPDATE OF t SKIP LOCKED
   ), judged AS (
     SELECT r.id AS result_id, r.trial_id FROM results r JOIN held h ON h.id = r.trial_id
@@ -120,8 +120,8 @@ const lockedTrials = `
       -- A failed try's reply may be what a retry goes on from: of such a trial, text and reasoning stay.
       h.state = 'done' AS is_done,
       h.state = 'done' AND $2::boolean AND e."text" <> '' AND NOT EXISTS (SELECT 1 FROM asked a WHERE a.trial_id = h.id)
-        AND NOT EXISTS (SELECT 1 FROM trials o WHERE o.source_trial_id = h.id AND o.id <> ALL ($1::uuid[])
-          AND ($3::uuid IS NOT NULL AND o.sweep_id <> $3::uuid)) AS is_text_gone
+        -- A row that took an answer over has its source's age, however young its sweep is: it keeps the text.
+        AND NOT EXISTS (SELECT 1 FROM trials o WHERE o.source_trial_id = h.id AND o.sweep_id <> h.sweep_id) AS is_text_gone
     FROM held h JOIN exchanges e ON e.trial_id = h.id
   ), chosen AS (
     SELECT b.*, e.request_json, e.raw_body, e.reasoning, e."text" FROM body b JOIN exchanges e ON e.id = b.id
@@ -162,7 +162,6 @@ async function pruneBatch(client: pg.ClientBase, trialIds: readonly string[], wi
   const { rows } = await client.query<PruneReport>(`WITH ${lockedTrials}${wish.dryRun ? "" : written} ${sums}`, [
     trialIds,
     wish.withText,
-    wish.sweepId,
   ]);
   return rows[0] ?? { trials: 0, exchanges: 0, judgements: 0, storedBytes: 0, skipped: 0 };
 }

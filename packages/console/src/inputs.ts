@@ -39,13 +39,15 @@ export async function findSweep(
   const sweep = await store.findSweep(name);
   if (sweep) return sweep;
   const names = (await store.listSweeps()).map((known) => known.name);
+  // A name may come from a script or a file: what is printed is one line without control characters.
+  const shown = JSON.stringify(name.slice(0, 200)).slice(1, -1);
   if (names.length === 0)
     throw new UsageError(
-      `there is no sweep "${name}": this database holds none yet. Start one with hallumaze run SPEC; ` +
+      `there is no sweep "${shown}": this database holds none yet. Start one with hallumaze run SPEC; ` +
         "data of another folder is reached with HALLUMAZE_HOME.",
     );
   throw new UsageError(
-    `there is no sweep "${name}"; the nearest is "${closest(name, names)}". hallumaze status lists all.`,
+    `there is no sweep "${shown}"; the nearest is "${closest(name, names)}". hallumaze status lists all.`,
   );
 }
 

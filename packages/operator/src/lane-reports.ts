@@ -130,7 +130,7 @@ export function describeControl({ lane, limits, parked }: LaneControl): readonly
     );
   }
   if (parked !== null) {
-    const until = parked.untilMs === null ? "until it is resumed" : `until ${new Date(parked.untilMs).toISOString()}`;
+    const until = parked.untilMs === null ? "until it is resumed" : `until ${isoTime(parked.untilMs)}`;
     lines.push(
       `${lane} is parked ${until}: ${singleLine(parked.reason)}`,
       `  go on with: hallumaze lanes resume ${lane}`,
@@ -154,4 +154,10 @@ export function describeSteering(sweep: SweepRecord): readonly string[] {
   }
   if (priority !== 0 || weight !== 1) lines.push(`priority ${priority}, weight ${weight}`);
   return lines;
+}
+
+/** A moment of the ledger for people; it may hold later ones than a Date does. */
+function isoTime(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? "a time beyond the calendar" : date.toISOString();
 }

@@ -57,7 +57,7 @@ const addParkCommand: AddCommand = (program, console, register) => {
   register(command, async (word: string, options: Json & { readonly reason?: string; readonly for?: string }) => {
     const forMs = options.for === undefined ? null : readDurationMs(options.for);
     if (options.for !== undefined && (forMs === null || forMs <= 0)) {
-      throw new UsageError(`--for: "${options.for}" is no time; expected 30s, 90m, 2h, 1d.`);
+      throw new UsageError(`--for: "${options.for}" is no time; expected 30s, 90m, 2h, 1d; 1,000 days at most.`);
     }
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     for (const lane of await namedLanes(house, word)) {
@@ -129,9 +129,10 @@ async function tellLimiter(house: House): Promise<void> {
 function readLimits(words: readonly string[]): LimitChange {
   const change: { -readonly [Name in keyof LimitChange]: LimitChange[Name] } = {};
   for (const word of words) {
-    const [name = "", value = ""] = word.split("=", 2);
+    const [name = "", value = "", ...rest] = word.split("=");
     checkKnown("limit", name, limitNames);
-    if (value !== "none" && !/^[1-9]\d{0,8}$/.test(value)) {
+    if (Object.hasOwn(change, name)) throw new UsageError(`${name} is given twice.`);
+    if (rest.length > 0 || (value !== "none" && !/^[1-9]\d{0,8}$/.test(value))) {
       throw new UsageError(`${word}: expected a whole number from 1, or none, as in ${name}=50.`);
     }
     change[name as keyof LimitChange] = value === "none" ? null : Number(value);

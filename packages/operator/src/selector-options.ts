@@ -105,10 +105,14 @@ function readSeedWords(words: readonly string[]): readonly SeedRange[] {
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Reads `2h`, `90m` and the like; null where the word is none. */
+/** Longest time that is read: 1,000 days. */
+const longestMs = 1000 * 86_400_000;
+
+/** Reads `2h`, `90m` and the like; null where the word is none, or more than 1,000 days. */
 export function readDurationMs(word: string): number | null {
   const [, count, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(word) ?? [];
-  return count === undefined ? null : Number(count) * unitMs[unit as keyof typeof unitMs];
+  const ms = count === undefined ? null : Number(count) * unitMs[unit as keyof typeof unitMs];
+  return ms === null || ms > longestMs ? null : ms;
 }
 
 function readSince(word: string): NonNullable<TrialSelector["since"]> {
@@ -118,6 +122,6 @@ function readSince(word: string): NonNullable<TrialSelector["since"]> {
   const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(word) || word.length <= 10 ? word : `${word}Z`);
   if (isTime && !Number.isNaN(ms)) return { kind: "moment", ms };
   throw new UsageError(
-    `--since: "${word}" is no time; expected 30s, 90m, 2h, 1d, or an ISO time such as 2026-11-30T02:00Z.`,
+    `--since: "${word}" is no time; expected 30s, 90m, 2h, 1d (1,000 days at most), or an ISO time such as 2026-11-30T02:00Z.`,
   );
 }

@@ -68,7 +68,9 @@ export function latexTable(table: ResultTable): string {
   const letters = widths.reduce((sum, width) => sum + width + gap, 0);
   const float = letters > lettersOfColumn ? "table*" : "table";
   const isShrunk = letters > lettersOfPage;
-  const line = (cells: readonly string[]): string => `${cells.join(" & ")} \\\\`;
+  // Behind the line before, LaTeX would read a bracket or a star as that line's own.
+  const line = (cells: readonly string[]): string =>
+    `${/^[[*]/.test(cells[0] ?? "") ? "{}" : ""}${cells.join(" & ")} \\\\`;
   return [
     `% needs booktabs${isShrunk ? ", graphicx" : ""}, textcomp`,
     `\\begin{${float}}[t]`,

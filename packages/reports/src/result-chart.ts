@@ -41,7 +41,7 @@ function intervals(figure: Kind<"intervals">) {
   const color = several ? { color: seriesLegend } : {};
   const value = { field: "value", type: "quantitative", title: valueTitle(figure), scale: { zero: false, nice: true } };
   const view = {
-    height: { step: several ? 8 : 13 },
+    height: { step: several ? 6 : 10 },
     transform: [isKnown],
     layer: [
       ...figure.references.map(({ at }) => referenceLine(at)),

@@ -21,7 +21,7 @@ export {
   type SeedOptions,
   specFromSeedOptions,
 } from "./seed-command.ts";
-export { PUBLISHED_30, readSeeds } from "./seeds.ts";
+export { countSeeds, PUBLISHED_30, readSeeds } from "./seeds.ts";
 export type {
   AriadneSpec,
   ExcludeRule,

@@ -20,7 +20,7 @@ import {
   readThinking,
 } from "@hallumaze/runtime";
 import { InvalidArgumentError } from "commander";
-import { type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
+import { countSeeds, type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
 
 import { readSpecFile } from "../inputs.ts";
 
@@ -57,7 +57,7 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
     const plan = await planInHouse(house, spec, { ...options, fresh: options.fresh === true, rehearsal: false });
     const past = plan.exists ? await findPast(house.store, spec.name) : null;
     for (const { message } of missingPrices(spec)) console.err(`warning: ${message}`);
-    const grid = { seeds: spec.seeds.length, sizes: spec.sizes.length };
+    const grid = { seeds: countSeeds(spec.seeds), sizes: spec.sizes.length };
     const detectable = planDetectable(grid, { sd: options.sd, wished: options.detect ?? null });
     if (options.json) {
       const error = past === null ? null : comparePlan(past.estimate, past.actual);
@@ -77,10 +77,10 @@ function detectableLines(found: Detectable, { sd, detect }: Pick<PlanOptions, "s
     difference === null
       ? `${mazes} mazes are too few to tell any difference`
       : `${mazes} mazes tell MEI differences from ${difference.toFixed(3)} on apart`;
-  const basis = `(paired, 5 %, power 0.8, sd of MEI ${sd.toFixed(2)})`;
+  const basis = `(paired, 5 %, power 0.8, sd of one model's MEI over mazes ${sd.toFixed(2)}, of a difference ${found.sdOfDifference.toFixed(2)})`;
   return [
     `${told} ${basis}`,
-    ...(seedsNeeded === null ? [] : [`a difference of ${detect} takes ${seedsNeeded} seeds ${basis}`]),
+    ...(seedsNeeded === null ? [] : [`a difference of ${detect} takes ${seedsNeeded} seeds a size ${basis}`]),
   ];
 }
 
