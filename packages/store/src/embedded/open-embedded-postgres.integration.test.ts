@@ -142,6 +142,26 @@ describe("openEmbeddedPostgres", () => {
     expect(isRunning(second.pid)).toBe(false);
   });
 
+  it.runIf(process.platform === "linux")(
+    "comes back at the same port though a process of the killed server holds its memory for a while",
+    async () => {
+      const first = await openEmbeddedPostgres({ home, settings });
+      const client = new pg.Client({ connectionString: first.url });
+      client.on("error", () => undefined);
+      await client.connect();
+      const [backend] = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows;
+      // A process that stands still does not notice that its server is gone.
+      process.kill(backend?.pid ?? 0, "SIGSTOP");
+      process.kill(first.pid, "SIGKILL");
+      const log = path.join(first.dataFolder, "postgres.log");
+      await vi.waitFor(() => expect(readFileSync(log, "utf8")).toContain("shared memory block"), { timeout: 30_000 });
+      process.kill(backend?.pid ?? 0, "SIGCONT");
+      const answer = await vi.waitFor(() => query(first.url, "SELECT 1 AS one"), { timeout: 30_000, interval: 50 });
+      expect(answer).toEqual([{ one: 1 }]);
+      await first.close();
+    },
+  );
+
   it("takes another port where the last one is taken", async () => {
     const first = await openEmbeddedPostgres({ home, settings });
     await first.close();

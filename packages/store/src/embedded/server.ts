@@ -88,14 +88,16 @@ export async function startOrFind(
   for (let attempt = 0; attempt < startTries; attempt++) {
     const found = await waitUntilReady(context, () => false);
     if (found !== null) return { server: found, started: attempt > 0 };
-    const port = await choosePort(attempt === 0 ? lastPort(context.places) : 0);
+    // Clients that outlived the server know its last port only. A start may fail for other reasons than the port: the
+    // children of a killed server hold its memory for a moment.
+    const isPortRefused = /could not bind|address already in use/i.test(output);
+    const port = await choosePort(isPortRefused ? 0 : lastPort(context.places));
     const begun = await start(context, port);
     if (begun.server !== null) {
       writeFileSync(path.join(context.places.home, "postgres.port"), String(port));
       return { server: begun.server, started: true };
     }
     output = begun.output;
-    // The next attempt takes another port; and the children of a killed server may hold its memory for a moment.
     await wait(100 * (attempt + 1));
   }
   throw explain(context, "embedded-start-failed", "did not start", output);
