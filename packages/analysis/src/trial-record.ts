@@ -3,7 +3,7 @@ import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/ju
 import type { ReportPages, ReportRow } from "@hallumaze/reports";
 import { parseStoredSpec } from "@hallumaze/sweep";
 
-const pageSize = 500;
+const pageSize = 200;
 
 /** What a trial's scores were made from. */
 export type Conversation = Pick<StoredReply, "replies" | "shadow" | "isPruned">;
