@@ -11,6 +11,8 @@ export default defineConfig({
         test: {
           name: "pure",
           include: sources.map((folder) => `${folder}/*.test.ts`),
+          // Simulations take seconds, and several times that on a busy machine.
+          testTimeout: 60_000,
           exclude: ["**/*.integration.test.ts", "**/*.e2e.test.ts", "packages/testkit/**"],
         },
       },
