@@ -286,13 +286,23 @@ describe("a finished sweep of A, B and C", () => {
     await stage.talks(sweep, ["done"]);
     const before = await rowsOf(stage.store, sweep);
     stage.play([]);
-    expect(await rescoreSweep(stage.store, sweep, never)).toEqual({ rescored: 24, failed: 0, firstMessage: null });
+    expect(await rescoreSweep(stage.store, sweep, never)).toEqual({
+      rescored: 24,
+      pruned: 0,
+      failed: 0,
+      firstMessage: null,
+    });
     expect(await rowsOf(stage.store, sweep)).toEqual(before);
     const takenOver = await stage.converse("all groups again", { ...all, fresh: false });
     await stage.talks(takenOver, ["done"]);
     const asReused = before.map((row) => ({ ...row, reused: true }));
     expect(await rowsOf(stage.store, takenOver)).toEqual(asReused);
-    expect(await rescoreSweep(stage.store, takenOver, never)).toEqual({ rescored: 24, failed: 0, firstMessage: null });
+    expect(await rescoreSweep(stage.store, takenOver, never)).toEqual({
+      rescored: 24,
+      pruned: 0,
+      failed: 0,
+      firstMessage: null,
+    });
     expect(await rowsOf(stage.store, takenOver)).toEqual(asReused);
     expect(stage.mock.counts().requests).toBe(0);
   });

@@ -157,21 +157,22 @@ describe.each(backEnds)("$name", ({ onRedis }) => {
     await prioritizeSweep(stage, heavy.sweepId, { weight: 3 });
     const gate = createGate();
     const provider = scriptedProvider(async (_, call) => {
-      if (call === 25) await gate.opened;
+      if (call === 33) await gate.opened;
       return reply(path);
     });
     stage.work({ provider, concurrency: 1 });
-    await provider.reachCalls(25);
+    await provider.reachCalls(33);
     await stage.submit(20, { name: "late" });
     gate.open();
     await stage.reach("done", 100, 60_000);
     const names = await order(stage);
     const count = (name: string, from: number, to: number) =>
       names.slice(from, to).filter((one) => one === name).length;
-    expect([count("light", 0, 24), count("heavy", 0, 24)]).toEqual([6, 18]);
+    // Two rounds of four turns each.
+    expect([count("light", 0, 32), count("heavy", 0, 32)]).toEqual([8, 24]);
     // 4 of the next 20 are its share, and a round is of four turns.
-    expect(count("late", 24, 44)).toBeGreaterThanOrEqual(1);
-    expect(count("late", 24, 44)).toBeLessThanOrEqual(8);
+    expect(count("late", 32, 52)).toBeGreaterThanOrEqual(1);
+    expect(count("late", 32, 52)).toBeLessThanOrEqual(8);
   });
 
   it("in a limited lane, grants go by weight while both have work", async () => {
