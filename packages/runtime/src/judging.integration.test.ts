@@ -220,11 +220,16 @@ describe("how a reply is read", () => {
   });
 
   it("a fence around the object, lower case and zero-width signs in the level are tolerated", async () => {
+    // How often about the last one: the four are judged side by side.
+    let asked = 0;
     const wrapped: readonly Part[] = [
       (request) => `\`\`\`json\n${verdictOn(request, 2)}\n\`\`\``,
       (request) => verdictOn(request, 2, { level: "l2" }),
       (request) => verdictOn(request, 2, { level: "L\u200b2" }),
-      (request, call, signal) => (call > 4 ? verdictOn(request, 2) : (unreadable[2]?.[1](request, call, signal) ?? "")),
+      (request, call, signal) => {
+        asked += 1;
+        return asked > 1 ? verdictOn(request, 2) : (unreadable[2]?.[1](request, call, signal) ?? "");
+      },
     ];
     stage.judges.play("wrapped", (request, call, signal) => {
       return wrapped[judgedSeed(request) - 1]?.(request, call, signal) ?? "";
