@@ -24,7 +24,13 @@ describe("a worker's health port", () => {
     const worker = stage.start(["worker", "--role", "solve,judge"]);
     await worker.says("worker: role");
     await vi.waitFor(async () => expect(await ready()).toMatchObject({ status: "ready" }), { timeout: 20_000 });
-    expect((await ready()).checks).toEqual({ database: "ok", queue: "ok", solve: "ok", judge: "ok" });
+    expect((await ready()).checks).toEqual({
+      database: "ok",
+      queue: "ok",
+      schema: "ok",
+      solve: "ok",
+      judge: "ok",
+    });
 
     expect(await stage.run(["submit", stage.spec("night", { models: ["sim/oracle"], seeds: ["1..8"] })])).toMatchObject(
       {
