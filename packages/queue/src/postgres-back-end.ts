@@ -83,7 +83,10 @@ export async function openPostgresBackEnd({ url, settings, report }: BackEndCont
 async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
+    // Deliveries may be lost with a crash, the functions that make them may not: nothing would make them again.
+    await client.query("SET synchronous_commit = on");
     await runMigrations(client);
+    await client.query("RESET synchronous_commit");
     client.release();
   } catch (error) {
     client.release(true);
