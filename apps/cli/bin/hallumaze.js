@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 // submission of 200,000 cells. Workers share hosts with databases; half as much again is enough.
 setFlagsFromString("--heap-growing-percent=50");
 // Commands that only move rows need little speed of their own: a fifth less memory is worth more.
-const movesRows = new Set(["export", "status", "backup", "restore", "prune"]);
+const movesRows = new Set(["export", "backup", "restore", "prune"]);
 if (movesRows.has(process.argv[2])) setFlagsFromString("--optimize-for-size");
 
 await import("./register-typescript.js");
