@@ -180,14 +180,16 @@ const recordShape = z.looseObject({
     .nullable(),
 });
 const importedShape = z.looseObject({ kind: z.string(), model: z.string(), scores: z.looseObject({}) });
+const trialRecord = z.custom<TrialRecord>((value) => recordShape.safeParse(value).success);
+const importedTrial = z.custom<StoredImportedTrial>((value) => importedShape.safeParse(value).success);
 
 async function* readRecords(folder: string): AsyncGenerator<TrialRecord> {
-  for await (const value of readLines(folder, bundleFiles.records, recordShape)) yield value as unknown as TrialRecord;
+  for await (const value of readLines(folder, bundleFiles.records, trialRecord)) yield value;
 }
 
 async function* readImported(folder: string): AsyncGenerator<readonly StoredImportedTrial[]> {
-  for await (const value of readLines(folder, bundleFiles.imported, importedShape)) {
-    yield [value as unknown as StoredImportedTrial];
+  for await (const value of readLines(folder, bundleFiles.imported, importedTrial)) {
+    yield [value];
   }
 }
 
