@@ -4,7 +4,8 @@ FROM node:22-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --chown=node:node . .
-RUN npm ci --omit=dev && mkdir -p /data && chown node:node /data
+# The first start gathers the program, which the user below could not write.
+RUN npm ci --omit=dev && node apps/cli/bin/hallumaze.js --version && mkdir -p /data && chown node:node /data
 ENV HALLUMAZE_HOME=/data
 USER node
 # No shell in between, so that SIGTERM reaches the program and a worker drains.

@@ -24,7 +24,7 @@ async function openBoard(variables: Readonly<Record<string, string>> = {}) {
     {
       store: house.store,
       queue: house.queue,
-      board: async () => lanes.map((lane) => house.boardOf(lane)),
+      board: () => Promise.all(lanes.map(house.boardOf)),
       now: Date.now,
       sleep: () => Promise.reject(new Error("nothing waits here")),
       onError: () => undefined,

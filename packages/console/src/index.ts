@@ -3,3 +3,12 @@ export { type Console, type ExitCode, exitCodes } from "./console.ts";
 export { explainError, UsageError } from "./errors.ts";
 export { openResultsFolder, writeWhole } from "./files.ts";
 export { checkKnown, findSweep, integerBetween, list, readBytes, readText } from "./inputs.ts";
+export {
+  budgetBlocked,
+  countState,
+  exitCodeOf,
+  judgeExitCode,
+  judgeFailureLines,
+  openTrials,
+  pausedLine,
+} from "./sweep-end.ts";

@@ -1,5 +1,4 @@
 import type { BaseAdapter } from "@bull-board/api/baseAdapter";
-import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
 
 import type { BackEnd } from "./back-end.ts";
 
@@ -9,18 +8,20 @@ export type BoardLane = BaseAdapter;
 /** Shows the queues to a board. */
 export interface QueueBoard {
   /** The queue of a lane, the same at each call; looking writes nothing, also where the queue is not there yet. */
-  readonly boardOf: (lane: string) => BoardLane;
+  readonly boardOf: (lane: string) => Promise<BoardLane>;
 }
 
 /** Lanes for a board, opened as they are asked for. */
 export function openBoardLanes(backEnd: Pick<BackEnd, "openBoardQueue">): {
-  readonly lane: (queueName: string) => BoardLane;
+  readonly lane: (queueName: string) => Promise<BoardLane>;
   readonly close: () => Promise<void>;
 } {
   const queues = new Map<string, ReturnType<BackEnd["openBoardQueue"]>>();
   const lanes = new Map<string, BoardLane>();
   return {
-    lane: (queueName) => {
+    lane: async (queueName) => {
+      // Loaded with the first look: of all commands one has a board.
+      const { BullMQAdapter } = await import("@bull-board/api/bullMQAdapter");
       const known = lanes.get(queueName);
       if (known !== undefined) return known;
       const queue = backEnd.openBoardQueue(queueName);

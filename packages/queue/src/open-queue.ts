@@ -116,7 +116,7 @@ function createPort(
       return consumer;
     },
     depth: async (lane) => withinDeadline(readLaneDepth(queueOf(lane)), settings.requestTimeoutMs, backEnd.url),
-    boardOf: (lane) => {
+    boardOf: async (lane) => {
       if (closing !== null) throw new QueueError("queue-closed", "The queue was closed.");
       return board.lane(nameQueue(lane));
     },

@@ -48,7 +48,7 @@ describe.runIf(redis.kind === "installed")("quirks of Redis", () => {
     const keys = async (): Promise<readonly string[]> => (await client.keys("*")).toSorted();
     const before = await keys();
     for (const lane of ["sim.a", "sim.none"]) {
-      const board = queue.boardOf(lane);
+      const board = await queue.boardOf(lane);
       await Promise.all([board.getJobCounts(), board.isPaused(), board.getJobs(["waiting", "prioritized"], 0, 9)]);
     }
     expect(await keys()).toEqual(before);

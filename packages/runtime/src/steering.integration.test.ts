@@ -220,12 +220,13 @@ describe.each(backEnds)("$name", ({ onRedis }) => {
   it("a limit changed while running is in force within two seconds, and its end too", async () => {
     const stage = await openStage(onRedis);
     const limiter = await openRealLimiter(stage);
-    await stage.submit(400);
+    // More than are answered, however quick the machine, before each of the two words is in force.
+    await stage.submit(1500);
     let [now, most] = [0, 0];
     const provider = scriptedProvider(async () => {
       now += 1;
       most = Math.max(most, now);
-      await new Promise((resolve) => void setTimeout(resolve, 20));
+      await new Promise((resolve) => void setTimeout(resolve, 50));
       now -= 1;
       return reply(path);
     });

@@ -19,16 +19,16 @@ export interface Watch extends AsyncDisposable {
  * Opens figures, metrics and traces of a house; nothing is read before somebody asks. With `tellWith`, people are told of
  * what comes about, where the environment names somebody.
  */
-export function watchHouse(
+export async function watchHouse(
   house: Pick<House, "store" | "queue" | "limiter">,
   environment: Environment,
   build: { readonly version: string; readonly commit: string | null },
   tellWith: { readonly logger: Logger; readonly variables: Readonly<Record<string, string | undefined>> } | null,
-): Watch {
+): Promise<Watch> {
   const { store, queue, limiter } = house;
   const monotonicMs = (): number => performance.now();
   const figures = openFiguresReader({ store, queue, limiter, limiterLaneOf, monotonicMs });
-  const tracing = tracingFromEnvironment(environment, build.version);
+  const tracing = await tracingFromEnvironment(environment, build.version);
   const metrics = openMetrics({ figures, poolUse: store.poolUse, build, monotonicMs });
   const notifier =
     tellWith === null

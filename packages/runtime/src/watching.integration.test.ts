@@ -16,7 +16,7 @@ const hostile = `${secretPrompt} ${key} ${answerOf(1)}`;
 /** A sweep of one trial under a judge, watched in every way. */
 async function runWatched(stage: JudgeStage, spec: object) {
   const spans = new InMemorySpanExporter();
-  const tracing = openTracing(new SimpleSpanProcessor(spans), "1.2.3");
+  const tracing = await openTracing(new SimpleSpanProcessor(spans), "1.2.3");
   const lines: string[] = [];
   const logger = openLogger("debug", (line) => lines.push(line));
   const read = async () => ({ figures: null, ageMs: null, error: null, failures: 0 });

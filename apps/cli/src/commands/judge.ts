@@ -8,6 +8,9 @@ import {
   readText,
   UsageError,
   writeWhole,
+  judgeExitCode,
+  judgeFailureLines,
+  pausedLine,
 } from "@hallumaze/console";
 import { mkdir } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
@@ -26,7 +29,6 @@ import { checkModel, drainDeadlineMs, type House, judgeModel, openHouse, startJu
 import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
 import { requireKeys } from "../inputs.ts";
-import { judgeExitCode, judgeFailureLines, pausedLine } from "../work-until-done.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 
 interface JudgeOptions {

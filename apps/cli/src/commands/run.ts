@@ -5,6 +5,12 @@ import {
   exitCodes,
   integerBetween,
   openResultsFolder,
+  budgetBlocked,
+  countState,
+  exitCodeOf,
+  judgeExitCode,
+  judgeFailureLines,
+  pausedLine,
 } from "@hallumaze/console";
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
@@ -26,16 +32,7 @@ import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion, readBuild } from "../env.ts";
-import {
-  budgetBlocked,
-  countState,
-  exitCodeOf,
-  judgeExitCode,
-  judgeFailureLines,
-  pausedLine,
-  type WorkReport,
-  workUntilDone,
-} from "../work-until-done.ts";
+import { type WorkReport, workUntilDone } from "../work-until-done.ts";
 
 interface RunOptions {
   readonly fresh?: boolean;
@@ -87,7 +84,7 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   }
   await openResultsFolder(console, spec.name, options.output);
   const plan = await announcePlan(console, say, house, spec, options);
-  await using watch = watchHouse(house, console.environment(), await readBuild(), {
+  await using watch = await watchHouse(house, console.environment(), await readBuild(), {
     logger: console.logger(),
     variables: console.variables,
   });

@@ -58,7 +58,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     const given = console.variables["HALLUMAZE_API_TOKEN"] || null;
     const token = given === null ? randomBytes(24).toString("base64url") : checkToken(given);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    await using watch = watchHouse(house, console.environment(), await readBuild(), {
+    await using watch = await watchHouse(house, console.environment(), await readBuild(), {
       logger: console.logger(),
       variables: console.variables,
     });
@@ -124,7 +124,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
 async function boardLanes(house: Pick<House, "boardOf">, reader: Pick<Watch["figures"], "read">) {
   const { figures, error } = await reader.read();
   if (figures === null) throw error;
-  return figures.lanes.map(({ lane }) => house.boardOf(lane));
+  return Promise.all(figures.lanes.map(({ lane }) => house.boardOf(lane)));
 }
 
 /** The judge that a name stands for; its key has to be there before anything is asked. */

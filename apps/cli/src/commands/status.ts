@@ -1,4 +1,12 @@
-import { type AddCommand, type Console, type ExitCode, exitCodes, findSweep } from "@hallumaze/console";
+import {
+  type AddCommand,
+  type Console,
+  type ExitCode,
+  exitCodeOf,
+  exitCodes,
+  findSweep,
+  openTrials,
+} from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@hallumaze/engine";
@@ -10,7 +18,6 @@ import type { LaneControl } from "@hallumaze/steering";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
 import { allFindings, findingLines, findInSweep, type SweepFindings } from "../findings.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
-import { exitCodeOf, openTrials } from "../work-until-done.ts";
 
 interface StatusOptions {
   readonly watch?: boolean;

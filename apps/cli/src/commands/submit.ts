@@ -20,7 +20,7 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const fresh = options.fresh === true;
     const plan = await planInHouse(house, spec, { fresh, rehearsal: false, concurrency: defaultSlots });
-    await using watch = watchHouse(house, console.environment(), await readBuild(), null);
+    await using watch = await watchHouse(house, console.environment(), await readBuild(), null);
     const queue = watch.tracing?.producer(house.queue) ?? house.queue;
     const report = await submitSweep({ store: house.store, queue }, spec, {
       provenance: await readProvenance(programFolder, programVersion),

@@ -51,7 +51,7 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
     const drainMs =
       options.drainSeconds === undefined ? drainDeadlineMs(console.environment()) : options.drainSeconds * 1000;
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    await using watch = watchHouse(house, console.environment(), await readBuild(), {
+    await using watch = await watchHouse(house, console.environment(), await readBuild(), {
       logger: console.logger(),
       variables: console.variables,
     });

@@ -6,6 +6,7 @@ import {
   integerBetween,
   list,
   writeWhole,
+  exitCodeOf,
 } from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
@@ -25,7 +26,7 @@ import { Option } from "commander";
 
 import { programFolder, programVersion } from "../env.ts";
 import { applyModelRules, requireKeys, solverRules } from "../inputs.ts";
-import { exitCodeOf, workUntilDone } from "../work-until-done.ts";
+import { workUntilDone } from "../work-until-done.ts";
 import { askInteractively } from "./interactive.ts";
 import { chooseModels, keyVariables, readConfig } from "./seed-models.ts";
 import { comparison, mazeBox, resultLines } from "./seed-console.ts";

@@ -1,5 +1,3 @@
-import Anthropic from "@anthropic-ai/sdk";
-
 import type { Vendor } from "../attempt.ts";
 import { draftAnthropic } from "./request.ts";
 import { readAnthropic } from "./response.ts";
@@ -11,7 +9,9 @@ const sdkTimeoutMs = 2_000_000_000;
 export function openAnthropic(sentFetch: typeof fetch): Vendor {
   return {
     draft: draftAnthropic,
-    send: (draft, _model, endpoint) => {
+    send: async (draft, _model, endpoint) => {
+      // Loaded with the first request: most commands send none.
+      const { default: Anthropic } = await import("@anthropic-ai/sdk");
       const client = new Anthropic({
         // The SDK wants some credential; the recorder lets only the real key out.
         apiKey: endpoint.key ?? "none",

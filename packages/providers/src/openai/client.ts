@@ -1,5 +1,3 @@
-import OpenAI from "openai";
-
 import type { Vendor } from "../attempt.ts";
 import { draftOpenAi } from "./request.ts";
 import { readChat } from "./response.ts";
@@ -12,7 +10,9 @@ const sdkTimeoutMs = 2_000_000_000;
 export function openOpenAi(sentFetch: typeof fetch): Vendor {
   return {
     draft: draftOpenAi,
-    send: (draft, _model, endpoint) => {
+    send: async (draft, _model, endpoint) => {
+      // Loaded with the first request: most commands send none.
+      const { default: OpenAI } = await import("openai");
       const client = new OpenAI({
         // The SDK wants some credential; the recorder lets only the real key out.
         apiKey: endpoint.key ?? "none",
