@@ -1,6 +1,6 @@
 // How long `status` takes and what `export` keeps in memory on ledgers far larger than a test's: a real sweep of 24 trials
 // is multiplied by SQL, with its exchanges, readings and scores.
-// npm run scale -w apps/cli [-- status|export [TRIALS]]
+// npm run scale -w apps/cli [-- status|export|report [TRIALS]]
 import { statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ try {
   const fillStartedMs = performance.now();
   const rows = await multiply(ledger, trials);
   const fillSeconds = Math.round((performance.now() - fillStartedMs) / 1000);
-  const report = what === "export" ? await measureExport() : await measureStatus(ledger);
+  const report = await measure(ledger);
   process.stdout.write(
     `${JSON.stringify({ what, ...rows, fillSeconds, loadAverage: loadavg(), ...report }, null, 2)}\n`,
   );
@@ -93,6 +93,17 @@ async function insertCopies(
     `INSERT INTO ${table} (${columns.map((column) => `"${column}"`).join(", ")})
      SELECT ${values.join(", ")} FROM ${table} r JOIN copies c ON ${on}`,
   );
+}
+
+async function measure(ledger: Ledger): Promise<object> {
+  switch (what) {
+    case "export":
+      return measureRuns(["jsonl", "csv", "parquet"].map((format) => ["export", name, "--format", format]));
+    case "report":
+      return measureRuns([["report", name]]);
+    default:
+      return measureStatus(ledger);
+  }
 }
 
 async function measureStatus(ledger: Ledger) {
@@ -162,20 +173,23 @@ async function explainHotStatements({ sql }: Ledger) {
   return plans;
 }
 
-async function measureExport() {
+/** Runs commands that write into the stage's folder: highest resident memory, seconds, and what came out. */
+async function measureRuns(commands: readonly (readonly string[])[]) {
   const reports: Record<string, object> = {};
-  for (const format of ["jsonl", "csv"]) {
-    const file = join(stage.folder, `large.${format}`);
+  for (const words of commands) {
+    const title = words.join(" ");
+    const target = join(stage.folder, `out-${words.at(-1)}`);
     const startedMs = performance.now();
-    const program = stage.start(["export", name, "--format", format, "--output", file]);
+    const program = stage.start([...words, "--output", target]);
     const peakMb = await peakOf(program.pid);
     const { code, err } = await program.ended;
     if (code !== 0) throw new Error(err);
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    process.stderr.write(`${format}: ${peakMb} MB, ${seconds} s\n`);
-    reports[format] = { peakMb, seconds, fileMb: Math.round(statSync(file).size / 1e6) };
+    process.stderr.write(`${title}: ${peakMb} MB, ${seconds} s\n`);
+    const written = statSync(target);
+    reports[title] = { peakMb, seconds, ...(written.isFile() && { fileMb: Math.round(written.size / 1e6) }) };
   }
-  return { export: reports };
+  return { runs: reports };
 }
 
 async function timeRun(on: Stage, words: readonly string[]): Promise<number> {

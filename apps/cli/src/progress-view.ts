@@ -27,6 +27,7 @@ export function progressLine(progress: SweepProgress, elapsedMs: number, since =
   const parts = [`${formatCount(sums.done)}/${formatCount(sums.all)} done`];
   if (sums.failed > 0) parts.push(`${formatCount(sums.failed)} failed`);
   if (sums.blocked > 0) parts.push(`${formatCount(sums.blocked)} blocked`);
+  if (sums.cancelled > 0) parts.push(`${formatCount(sums.cancelled)} cancelled`);
   if (sums.running > 0) parts.push(`${sums.running} in flight`);
   if (sums.rate > 0 && sums.waiting > 0)
     parts.push(`${sums.rate.toFixed(1)}/s`, `about ${formatDuration((sums.waiting / sums.rate) * 1000)} left`);
@@ -36,6 +37,7 @@ export function progressLine(progress: SweepProgress, elapsedMs: number, since =
 /** The table of models under way. */
 export function progressTable(progress: SweepProgress, columns: number): string {
   const hasBlocked = progress.models.some((model) => model.states.blocked > 0);
+  const hasCancelled = progress.models.some((model) => model.states.cancelled > 0);
   const hasCost = progress.models.some((model) => model.costUsd !== null);
   const rows = progress.models.map((model) => {
     const counts = countModel(model);
@@ -50,11 +52,13 @@ export function progressTable(progress: SweepProgress, columns: number): string 
       counts.rate > 0 && counts.waiting > 0 ? counts.rate.toFixed(1) : "",
       left,
       ...(hasBlocked ? [formatCount(model.states.blocked)] : []),
+      ...(hasCancelled ? [formatCount(model.states.cancelled)] : []),
       ...(hasCost ? [formatCost(model)] : []),
     ];
   });
   const heads = ["model", "", "done", "failed", "in flight", "waiting", "per s", "ETA"];
   if (hasBlocked) heads.push("blocked");
+  if (hasCancelled) heads.push("cancelled");
   if (hasCost) heads.push("cost");
   return drawTable(heads, rows, columns);
 }
@@ -106,6 +110,7 @@ interface Counts {
   readonly done: number;
   readonly failed: number;
   readonly blocked: number;
+  readonly cancelled: number;
   readonly running: number;
   readonly waiting: number;
   /** Finished per second over the last minute, or since the start where that is shorter. */
@@ -120,6 +125,7 @@ function countModel(model: ModelProgress): Counts {
     done,
     failed,
     blocked,
+    cancelled,
     running,
     waiting,
     rate: model.finishedPerSecond,
@@ -133,11 +139,12 @@ function sumModels(models: readonly ModelProgress[]): Counts {
       done: sum.done + next.done,
       failed: sum.failed + next.failed,
       blocked: sum.blocked + next.blocked,
+      cancelled: sum.cancelled + next.cancelled,
       running: sum.running + next.running,
       waiting: sum.waiting + next.waiting,
       rate: sum.rate + next.rate,
     }),
-    { all: 0, done: 0, failed: 0, blocked: 0, running: 0, waiting: 0, rate: 0 },
+    { all: 0, done: 0, failed: 0, blocked: 0, cancelled: 0, running: 0, waiting: 0, rate: 0 },
   );
 }
 

@@ -47,6 +47,9 @@ export async function gatherData(
   const table = createTrialTable();
   const confidences: ConfidenceTrial[] = [];
   const errors: ErrorPositions[] = [];
+  const { people, aggregates } = await gatherPeople(imported, table, errors);
+  // Without people there is nobody to compare the places of errors with.
+  const hasPeople = people.length + aggregates.length > 0;
   const reasoning = new Set<string>();
   const step = Math.max(1, Math.ceil(expected / walksMax));
   let number = 0;
@@ -59,9 +62,8 @@ export async function gatherData(
     if (row.plan.group !== "A" || first === undefined || row.state !== "done" || number % step !== 0) continue;
     const walk = walkOf(row.plan, first.text, first.finishReason);
     if (row.plan.confidence) confidences.push(confidenceTrial(row, walk));
-    errors.push(errorPositions(row, walk));
+    if (hasPeople) errors.push(errorPositions(row, walk));
   }
-  const { people, aggregates } = await gatherPeople(imported, table, errors);
   return { table, confidences, errors, reasoning: [...reasoning].sort(), people, aggregates };
 }
 

@@ -67,7 +67,13 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
     const report = options.model === undefined ? await resumeLanes(house, logger, sweep, options.lanes) : noLanes;
     trials += report.trials;
     if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: report.lanes, requeued: trials }));
-    else console.out(`${sweep.name}: ${report.lanes.length} lanes go on, ${trials} trials put back`);
+    else {
+      const lanes =
+        report.lanes.length > 0
+          ? `${count(report.lanes.length, "lane")} ${report.lanes.length === 1 ? "goes" : "go"} on, `
+          : "";
+      console.out(`${sweep.name}: ${lanes}${count(trials, "trial")} put back`);
+    }
     for (const { lane, parked } of report.held) {
       console.err(`${lane} stays parked (${parked?.reason}); go on with: hallumaze lanes resume ${lane}`);
     }
@@ -91,6 +97,10 @@ async function endPause(
     logger.info({ sweepId: sweep.sweepId, models: resumed, held, trials }, "sweep resumed");
   }
   return trials;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 const noLanes = { lanes: [], trials: 0, held: [] } as const;
@@ -202,6 +212,10 @@ export const addPrioritizeCommand: AddCommand = (program, console, register) => 
       ...(weight !== undefined && { weight }),
     });
     const now = await findSweep(house.store, name);
+    if (now.priority !== sweep.priority || now.weight !== sweep.weight) {
+      const { sweepId, priority: first, weight: share } = now;
+      console.logger().info({ sweepId, priority: first, weight: share, placed }, "sweep prioritized");
+    }
     if (options.json) {
       console.out(JSON.stringify({ sweep: now.name, priority: now.priority, weight: now.weight, placed }));
     } else

@@ -93,6 +93,7 @@ export async function openHouse(
     };
     const queue = await openPatiently(() => openQueue(shared, queueOptions), logger);
     opened.push(queue);
+    if (!redisUrl) await tellSkew(store, logger);
     const limiterOptions = { onError: (error: unknown) => logger.warn({ err: error }, "limiter trouble") };
     const limiter = await openPatiently(() => openLimiter(shared, limiterOptions), logger);
     opened.push(limiter);
@@ -118,6 +119,18 @@ export async function openHouse(
     throw error;
   }
 }
+
+/** In PostgreSQL the queue's waits go by the clients' clocks: one that is off puts trials off, or brings them early. */
+async function tellSkew(store: Pick<StorePort, "serverTimeMs">, logger: Logger): Promise<void> {
+  const skewMs = Math.round(Date.now() - (await store.serverTimeMs()));
+  if (Math.abs(skewMs) > skewNoteMs)
+    logger.warn(
+      { skewMs },
+      "this host's clock is off the database's: put it right, or set REDIS_URL, whose clock decides",
+    );
+}
+
+const skewNoteMs = 5000;
 
 /** Where the ledger lives, as `openHouse` finds it; starts or joins the embedded server. Nothing in it is touched. */
 export async function openLedgerDatabase(

@@ -98,6 +98,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Ledger> {
         database.run((prisma) => prisma.$queryRaw`SELECT 1`),
         describeDatabase(databaseUrl),
       ),
+    recount: async () => void (await database.query(Prisma.sql`SELECT hallumaze_recount()::text`)),
     serverTimeMs: async () => {
       const [row] = await database.query<{ readonly nowMs: number }>(
         Prisma.sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,

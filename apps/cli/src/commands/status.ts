@@ -45,17 +45,18 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
 };
 
 async function showSweep(console: Console, house: House, sweepId: string, options: StatusOptions): Promise<ExitCode> {
-  let found: SweepFindings | null = null;
-  let foundAtMs = 0;
+  let last: { readonly found: SweepFindings; readonly atMs: number } | null = null;
   for (;;) {
-    const progress = await house.store.progress(sweepId);
+    // Side by side: on a large sweep each takes a good part of a second.
+    const counting = house.store.progress(sweepId);
+    const kept: SweepFindings | null = last !== null && console.now() - last.atMs < findAgainMs ? last.found : null;
+    const looking: SweepFindings | Promise<SweepFindings> =
+      kept ?? findInSweep(house.store, sweepId, counting.then(countTrials));
+    const [progress, judges, looked] = await Promise.all([counting, house.store.judgeProgress(sweepId), looking]);
     const lanes = await readLanes(house, progress);
-    const judges = await house.store.judgeProgress(sweepId);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
-    if (found === null || isFinished || console.now() - foundAtMs >= findAgainMs) {
-      found = await findInSweep(house.store, sweepId, countTrials(progress));
-      foundAtMs = console.now();
-    }
+    const found = isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress)) : looked;
+    if (kept === null) last = { found, atMs: console.now() };
     if (options.json)
       console.out(JSON.stringify({ ...progress, lanes, judges, findings: found.findings, findingsScope: found.scope }));
     else {

@@ -390,6 +390,8 @@ export interface StorePort {
   readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
   readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
 
+  /** Counts anew what is kept as counts beside the rows; writers wait meanwhile. */
+  readonly recount: () => Promise<void>;
   /** The database server's clock, in milliseconds since the Unix epoch. */
   readonly serverTimeMs: () => Promise<number>;
   readonly ping: (timeoutMs: number) => Promise<void>;
