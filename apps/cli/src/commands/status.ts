@@ -55,7 +55,8 @@ async function showSweep(console: Console, house: House, sweepId: string, option
     const [progress, judges, looked] = await Promise.all([counting, house.store.judgeProgress(sweepId), looking]);
     const lanes = await readLanes(house, progress);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
-    const found = isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress)) : looked;
+    const found: SweepFindings =
+      isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress)) : looked;
     if (kept === null) last = { found, atMs: console.now() };
     if (options.json)
       console.out(JSON.stringify({ ...progress, lanes, judges, findings: found.findings, findingsScope: found.scope }));
