@@ -142,6 +142,13 @@ describe("bundle and replay", () => {
     const broken = await replay("bundle");
     expect(broken).toMatchObject({ code: 2 });
     expect(broken.err).toContain("records.jsonl.gz, line 2: not what bundle writes");
+
+    // Some 300 KB that unpack to 300 MB of one line.
+    writeFileSync(records, gzipSync(Buffer.alloc(300 * 1024 ** 2, "x")));
+    await writeManifest(folder, (await readManifest(folder)).facts);
+    const bomb = await replay("bundle");
+    expect(bomb).toMatchObject({ code: 2 });
+    expect(bomb.err).toContain("records.jsonl.gz, line 1: longer than 256 MiB");
   });
 
   it("says that a folder is no bundle", async () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 import { rescored, type TrialRecord } from "@hallumaze/analysis";
@@ -202,15 +203,30 @@ async function* readLines<Shape extends z.ZodType>(
   let number = 0;
   try {
     const source = createReadStream(join(folder, name));
-    const text = source.pipe(createGunzip());
-    source.on("error", (error) => text.destroy(error));
+    const unpacked = source.pipe(createGunzip());
+    source.on("error", (error) => unpacked.destroy(error));
+    const text = Readable.from(boundedLines(unpacked));
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1;
       yield shape.parse(JSON.parse(line));
     }
   } catch (error) {
     const isGzip = error instanceof Error && (error as NodeJS.ErrnoException).code?.startsWith("Z_") === true;
+    if (error instanceof RangeError) throw new UsageError(`${name}, line ${number + 1}: ${error.message}.`);
     if (!isGzip && !(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
     throw new UsageError(`${name}, line ${number}: not what bundle writes.`);
+  }
+}
+
+/** A trial's replies and more; a file of a few kilobytes may unpack to a line that no memory holds. */
+const longestLineBytes = 256 * 1024 ** 2;
+
+async function* boundedLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of chunks) {
+    const at = chunk.lastIndexOf("\n");
+    length = at === -1 ? length + chunk.length : chunk.length - at - 1;
+    if (length > longestLineBytes) throw new RangeError(`longer than ${longestLineBytes / 1024 ** 2} MiB`);
+    yield chunk;
   }
 }

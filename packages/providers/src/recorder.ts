@@ -287,17 +287,18 @@ function isEventStream(headers: Readonly<Record<string, string>>): boolean {
 
 /** No coding is asked for; some proxies compress nevertheless. */
 function decode(body: Buffer, coding: string | undefined): Buffer {
+  const bounded = { maxOutputLength: largestBody };
   const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
-    gzip: gunzipSync,
-    br: brotliDecompressSync,
-    deflate: inflateSync,
+    gzip: (bytes) => gunzipSync(bytes, bounded),
+    br: (bytes) => brotliDecompressSync(bytes, bounded),
+    deflate: (bytes) => inflateSync(bytes, bounded),
   };
   const decoder = coding === undefined ? undefined : decoders[coding.trim().toLowerCase()];
   if (decoder === undefined || body.length === 0) return body;
   try {
     return decoder(body);
   } catch {
-    // A cut or mislabelled body: the bytes as they came say more than none.
+    // A cut or mislabelled body, or one that swells beyond all bounds: the bytes as they came say more than none.
     return body;
   }
 }

@@ -74,7 +74,7 @@ it("kept counts are those of a count anew, after claims, ends, retries, late rep
   );
   await stage.sql("UPDATE judge_requests SET state = 'failed', outcome = 'timeout' WHERE request_key < '4'");
   const kept = await tallies();
-  await stage.sql("UPDATE trial_tallies SET count = count + 1");
+  await stage.sql("UPDATE trial_tallies SET trials = trials + 1");
   await stage.store.recount();
   expect(kept).toEqual(await tallies());
   expect(await stage.store.judgeProgress(heirs.sweep.sweepId)).toMatchObject({ states: { planned: 6, failed: 3 } });
