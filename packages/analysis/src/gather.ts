@@ -26,6 +26,8 @@ export interface AnalysisData {
   /** Names in `table` that are people. */
   readonly people: readonly string[];
   readonly aggregates: readonly HumanAggregate[];
+  /** Every how manieth trial's walk is in `confidences` and `errors`; 1: all of them. */
+  readonly walkStep: number;
 }
 
 /** How walks are chosen where there are more than memory should hold. */
@@ -64,7 +66,7 @@ export async function gatherData(
     if (row.plan.confidence) confidences.push(confidenceTrial(row, walk));
     if (hasPeople) errors.push(errorPositions(row, walk));
   }
-  return { table, confidences, errors, reasoning: [...reasoning].sort(), people, aggregates };
+  return { table, confidences, errors, reasoning: [...reasoning].sort(), people, aggregates, walkStep: step };
 }
 
 /** The row as this program scores its replies now; the row itself where it has none. */

@@ -13,6 +13,7 @@ import {
   measureAriadne,
   measureConfidence,
   measureMirage,
+  type Warning,
 } from "@hallumaze/experiments";
 import type { ExperimentOptions } from "@hallumaze/trials";
 
@@ -41,7 +42,21 @@ export const experimentNames = Object.keys(experiments) as readonly ExperimentNa
 
 /** Runs one experiment over gathered data. */
 export function runExperiment(name: ExperimentName, data: AnalysisData, options: ExperimentOptions): ExperimentResult {
-  return experiments[name](data, options);
+  const result = experiments[name](data, options);
+  return data.walkStep > 1 && readsWalks.has(name)
+    ? { ...result, warnings: [...result.warnings, sampled(data)] }
+    : result;
+}
+
+const readsWalks: ReadonlySet<ExperimentName> = new Set(["confidence", "human"]);
+
+function sampled({ walkStep, confidences }: AnalysisData): Warning {
+  return {
+    code: "walks-sampled",
+    message:
+      `Walks are read of one trial in ${walkStep}, evenly over the sweep (${confidences.length} with confidences): ` +
+      "all of them are more than memory should hold. The counts are those of the sample.",
+  };
 }
 
 /** Whether the data hold what an experiment compares; a report leaves the others out and says why. */

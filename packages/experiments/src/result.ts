@@ -84,6 +84,7 @@ export interface Warning {
     | "at-ceiling"
     | "few-mazes"
     | "few-models"
+    | "walks-sampled"
     | "low-coverage"
     | "missing-not-at-random"
     | "no-common-mazes"

@@ -1,0 +1,85 @@
+import type { StoredImportedTrial } from "@hallumaze/imports";
+import { describe, expect, it } from "vitest";
+
+import { gatherData } from "./gather.ts";
+import { runExperiment } from "./run-experiments.ts";
+import type { TrialRecord } from "./trial-record.ts";
+
+const signal = new AbortController().signal;
+
+/** Answered trials of one model on a maze each, every step with a confidence. */
+async function* records(count: number): AsyncGenerator<TrialRecord> {
+  for (let seed = 1; seed <= count; seed++) {
+    const plan: TrialRecord["row"]["plan"] = {
+      format: 1,
+      provider: "sim",
+      model: "dfs-honest",
+      baseUrl: null,
+      temperature: null,
+      params: {},
+      maxTokens: 2500,
+      promptVersion: "seed-v1",
+      generator: "dfs",
+      placement: "path-order",
+      seed,
+      size: 5,
+      group: "A",
+      mirage: true,
+      language: "en",
+      confidence: true,
+      repeat: 0,
+      rehearsal: false,
+    };
+    const text = "STEP 1: (0,0) -> (0,1) [confidence: 80%]\nSTEP 2: (0,0) -> (1,0) [confidence: 60%]";
+    yield {
+      row: {
+        trialId: `t${seed}`,
+        cellId: `c${seed}`,
+        sweep: "s",
+        alias: "m",
+        plan,
+        state: "done",
+        outcome: "ok",
+        tries: 1,
+        message: null,
+        reused: false,
+        scores: {},
+        readingJson: null,
+        usage: null,
+        servedModel: null,
+        costUsd: null,
+        latencyMs: null,
+        finishedAtMs: null,
+      },
+      conversation: { replies: [{ text, finishReason: "stop" }], shadow: false, isPruned: false },
+    };
+  }
+}
+
+async function* imported(...trials: readonly StoredImportedTrial[]): AsyncGenerator<readonly StoredImportedTrial[]> {
+  yield trials;
+}
+
+describe("more walks than memory should hold", () => {
+  it("are read evenly over the sweep, and the experiments that need them say so", async () => {
+    const data = await gatherData(records(10), imported(), { expected: 10, walksMax: 4, signal });
+    expect(data.table.size()).toBe(10);
+    expect(data.walkStep).toBe(3);
+    expect(data.confidences.map(({ mazeKey }) => mazeKey)).toHaveLength(3);
+    const options = { seed: "s", resamples: 100, permutations: 100, level: 0.95, interval: "bca" } as const;
+    const told = runExperiment("confidence", data, options).warnings.filter(({ code }) => code === "walks-sampled");
+    expect(told).toEqual([{ code: "walks-sampled", message: expect.stringContaining("one trial in 3") }]);
+    expect(runExperiment("outcomes", data, options).warnings.map(({ code }) => code)).not.toContain("walks-sampled");
+  });
+
+  it("nothing is said where all of them are read", async () => {
+    const data = await gatherData(records(4), imported(), { expected: 4, walksMax: 4, signal });
+    expect(data.confidences).toHaveLength(4);
+    const options = { seed: "s", resamples: 100, permutations: 100, level: 0.95, interval: "bca" } as const;
+    expect(runExperiment("confidence", data, options).warnings.map(({ code }) => code)).not.toContain("walks-sampled");
+  });
+});
+
+it("places of errors are kept only where there are people to compare them with", async () => {
+  expect((await gatherData(records(3), imported(), { expected: 3, signal })).errors).toEqual([]);
+});
