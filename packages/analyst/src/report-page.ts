@@ -73,4 +73,7 @@ figcaption,caption,.facts{color:#444;font-size:.9rem;text-align:left}.table{over
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.2rem .6rem;border-bottom:1px solid #ccc;text-align:left}
 th{border-bottom:2px solid #444}.number{text-align:right;font-variant-numeric:tabular-nums}
 .warnings li{border-left:4px solid #b00;padding-left:.6rem;list-style:none;margin:.3rem 0}.warnings{padding-left:0}
+body{overflow-wrap:anywhere}th,td{overflow-wrap:normal;white-space:nowrap}td:not(.number){white-space:pre-line;min-width:8rem}
+th:first-child,td:first-child{position:sticky;left:0;background:#fff}
+@media(max-width:50rem){figure{overflow-x:auto}img{max-width:none;width:44rem}th,td{padding:.15rem .4rem}}
 `;
