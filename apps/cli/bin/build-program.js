@@ -2,21 +2,23 @@
 // those is known to V8 without a round trip to a loader's thread. What was gathered is kept and found by its content.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
-import { readFile, rename, rm } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 /** May be removed at any time that no program runs. */
-const cache = join(root, "node_modules/.cache/hallumaze");
+const ownCache = join(root, "node_modules/.cache/hallumaze");
+/** In each build: every file that runs and the hash of its bytes. */
+const inventory = "inventory.json";
 /** A build that nothing started from for so long is removed by the next one. */
 const keptMs = 7 * 24 * 3_600_000;
 
 /** The address of the program's entrance, built where it has to be; null where this machine cannot keep one. */
-export async function findProgram() {
+export async function findProgram(cache = ownCache) {
   try {
     const folder = join(cache, `program-${fingerprint()}`);
-    if (!existsSync(folder)) await build(folder);
+    if (!isWhole(folder)) await build(cache, folder);
     touch(folder);
     return pathToFileURL(join(folder, "main.mjs")).href;
   } catch {
@@ -52,7 +54,24 @@ function sourcesBelow(folder) {
     });
 }
 
-async function build(folder) {
+/**
+ * Whether each file is there as it was built. A host that lost its power leaves files of the right name without their
+ * bytes, and an empty entrance would do nothing and end with success; what another account may not read is not there.
+ */
+function isWhole(folder) {
+  try {
+    const hashes = Object.entries(JSON.parse(readFileSync(join(folder, inventory), "utf8")));
+    return hashes.length > 0 && hashes.every(([name, hash]) => hashOf(join(folder, name)) === hash);
+  } catch {
+    return false;
+  }
+}
+
+function hashOf(path) {
+  return createHash("sha256").update(readFileSync(path)).digest("hex");
+}
+
+async function build(cache, folder) {
   const draft = join(cache, `${randomUUID()}.part`);
   const esbuild = await import("esbuild");
   try {
@@ -71,11 +90,17 @@ async function build(folder) {
       logLevel: "silent",
       plugins: [ownSourceOnly],
     });
+    const names = readdirSync(draft);
+    const hashes = names.filter((name) => name.endsWith(".mjs")).map((name) => [name, hashOf(join(draft, name))]);
+    await writeFile(join(draft, inventory), JSON.stringify(Object.fromEntries(hashes)));
     // Renamed: a process that starts beside this one never reads half a build.
-    await rename(draft, folder).catch((error) => {
+    await rename(draft, folder).catch(async (error) => {
       if (!existsSync(folder)) throw error;
+      // Another start was first, or the build was damaged. The same source gives the same files: each takes its place.
+      if (!isWhole(folder))
+        for (const name of [...names, inventory]) await rename(join(draft, name), join(folder, name));
     });
-    await removeOld();
+    await removeOld(cache);
   } finally {
     await rm(draft, { recursive: true, force: true });
     await esbuild.stop();
@@ -111,9 +136,11 @@ function touch(folder) {
   }
 }
 
-async function removeOld() {
+async function removeOld(cache) {
   for (const name of readdirSync(cache)) {
     const path = join(cache, name);
-    if (statSync(path).mtimeMs < Date.now() - keptMs) await rm(path, { recursive: true, force: true });
+    // Null: a draft that took its place meanwhile.
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+    if (changedMs !== null && changedMs < Date.now() - keptMs) await rm(path, { recursive: true, force: true });
   }
 }

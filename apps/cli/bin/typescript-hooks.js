@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 
 /** Transformed sources, by the hash of all that they follow from. May be removed at any time. */
 const cache = new URL("../../../node_modules/.cache/hallumaze/", import.meta.url);
-/** Raise it when the options of the transform change. */
-const format = "1";
+/** Raise it when the options of the transform, or the form of what is kept, change. */
+const format = "2";
 
 // SOURCE: Node's documentation of customization hooks, `load`.
 export async function load(url, context, nextLoad) {
@@ -14,8 +14,20 @@ export async function load(url, context, nextLoad) {
   const text = await readFile(path, "utf8");
   const key = createHash("sha256").update(`${format}\n${path}\n${text}`).digest("hex");
   const kept = new URL(`${key}.mjs`, cache);
-  const source = (await readFile(kept, "utf8").catch(() => null)) ?? (await transformed(path, text, kept));
+  const source = (await readKept(kept)) ?? (await transformed(path, text, kept));
   return { format: "module", source, shortCircuit: true };
+}
+
+/** Null where nothing is kept, or not as it was written: a host that lost its power leaves names without their bytes. */
+async function readKept(kept) {
+  const text = await readFile(kept, "utf8").catch(() => "");
+  const [hash = "", ...lines] = text.split("\n");
+  const code = lines.join("\n");
+  return hash === hashOf(code) ? code : null;
+}
+
+function hashOf(code) {
+  return createHash("sha256").update(code).digest("hex");
 }
 
 /** Strips the types, and keeps the result where the folder can be written. */
@@ -34,7 +46,7 @@ async function transformed(path, text, kept) {
     await mkdir(cache, { recursive: true });
     // Renamed: a process that starts beside this one never reads half a file.
     const draft = new URL(`${randomUUID()}.part`, cache);
-    await writeFile(draft, code);
+    await writeFile(draft, `${hashOf(code)}\n${code}`);
     await rename(draft, kept);
   } catch {
     // A folder that may only be read: slower, and the same.
