@@ -30,7 +30,7 @@ async function figures(store: Store, sweepId: string): Promise<readonly unknown[
 }
 
 it("there is a snapshot of every release so far", () => {
-  expect(releases).toEqual(["0.1.0", "0.2.0"]);
+  expect(releases).toEqual(["0.1.0", "0.2.0", "0.3.0"]);
 });
 
 it.each(releases)(
@@ -41,7 +41,8 @@ it.each(releases)(
     await client.connect();
     try {
       const { migrated } = await restore(database.url, `${folder}${release}/ledger.backup`, { signal });
-      expect(migrated.length).toBeGreaterThan(0);
+      // The last release may have the present schema.
+      expect(migrated.length > 0 || release === releases.at(-1)).toBe(true);
       expect(readMigrations().map(({ name }) => name)).toEqual(expect.arrayContaining([...migrated]));
       await using disposable = await openDisposable(database.url);
       const { store } = disposable;
