@@ -1,4 +1,4 @@
-export { type ConversationReply, type ConversationSetting, nextTurn, type Turn } from "./converse.ts";
+export { type ConversationReply, type ConversationSetting, type GivenTurn, nextTurn, type Turn } from "./converse.ts";
 export type { Trigger } from "./find-triggers.ts";
 export type { HintResponse } from "./judge-response.ts";
 export {

@@ -6,6 +6,8 @@ import type { Attempt, Reading } from "@hallumaze/protocol";
 export interface JudgedReading {
   readonly reading: Reading;
   readonly walk: Walk;
+  /** How many of the walk's steps are each answer's, in the answers' order. */
+  readonly stepsOf: readonly number[];
 }
 
 /**
@@ -25,15 +27,17 @@ export function judgeAnswers(
   if (decisive === undefined || walked.length === 1) {
     const reading = decisive ?? readings[0];
     if (reading === undefined) throw new RangeError("a conversation has at least one answer");
-    return { reading, walk: simulateWalk(maze, reading, options) };
+    const walk = simulateWalk(maze, reading, options);
+    return { reading, walk, stepsOf: readings.map((one) => (one === reading ? walk.steps.length : 0)) };
   }
-  const reading = mergeReadings(walked, decisive);
+  const { counts, ...reading } = mergeReadings(walked, decisive);
+  const stepsOf = readings.map((one) => counts.get(one) ?? 0);
   const walk = simulateWalk(maze, reading, options);
   // Where nobody wrote a log, the paths' moves are no log that could show FINAL_PATH.
-  if (walked.every(isPathOnly)) return { reading, walk: { ...walk, source: "finalPath" } };
-  if (walk.sr === 1 || decisive.finalPath !== null || decisive.gaveUp) return { reading, walk };
+  if (walked.every(isPathOnly)) return { reading, walk: { ...walk, source: "finalPath" }, stepsOf };
+  if (walk.sr === 1 || decisive.finalPath !== null || decisive.gaveUp) return { reading, walk, stepsOf };
   const { sr, excessMoves, simplePath } = simulateWalk(maze, decisive, options);
-  return { reading, walk: sr === 1 ? { ...walk, sr, excessMoves, simplePath } : walk };
+  return { reading, walk: sr === 1 ? { ...walk, sr, excessMoves, simplePath } : walk, stepsOf };
 }
 
 /** The attempts of one answer: its log, or without one the pairs of FINAL_PATH; none for a non-answer. */
@@ -71,7 +75,11 @@ function attemptsOfPath(path: readonly Cell[]): readonly Attempt[] {
   }));
 }
 
-function mergeReadings(walked: readonly Reading[], decisive: Reading): Reading {
+function mergeReadings(
+  walked: readonly Reading[],
+  decisive: Reading,
+): Reading & { readonly counts: ReadonlyMap<Reading, number> } {
+  const counts = new Map<Reading, number>();
   let attempts: readonly Attempt[] = [];
   const claims: Reading["claims"][number][] = [];
   const hasLog = !walked.every(isPathOnly);
@@ -81,9 +89,11 @@ function mergeReadings(walked: readonly Reading[], decisive: Reading): Reading {
     // Beside a log, the FINAL_PATH that counts is judged as one: as attempts it would prove itself.
     if (reading === decisive && isPathOnly(reading) && hasLog) continue;
     attempts = appendAttempts(attempts, attemptsOfAnswer(reading));
+    counts.set(reading, attempts.length - before);
   }
   const reasoning = walked.flatMap((reading) => (reading.reasoning === null ? [] : [reading.reasoning]));
   return {
+    counts,
     mode: decisive.mode,
     outcome: decisive.outcome,
     attempts,

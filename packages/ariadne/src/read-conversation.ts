@@ -7,6 +7,7 @@ import {
   type ConversationReply,
   type ConversationSetting,
   followConversation,
+  type GivenTurn,
   readAnswer,
 } from "./converse.ts";
 import type { Trigger } from "./find-triggers.ts";
@@ -52,6 +53,10 @@ export interface ConversationResult {
   readonly walk: Walk;
   /** Null in group A without shadows, where a trial is a plain one-shot answer. */
   readonly record: AriadneRecord | null;
+  /** How many of the walk's steps each reply gave; replies that are not scored have none. */
+  readonly stepsOf: readonly number[];
+  /** The turn before each reply that belongs to the conversation; null before the first. */
+  readonly turns: readonly (GivenTurn | null)[];
 }
 
 /**
@@ -71,9 +76,15 @@ export function readConversation(
       ? conversation.readings
       : conversation.replies.map((reply, at) => readAnswer(setting, reply, turns.slice(0, at), mode));
   const own = setting.group === "A" ? readings.slice(0, 1) : readings;
-  const { reading, walk } = judgeAnswers(setting.maze, own, setting);
+  const { reading, walk, stepsOf } = judgeAnswers(setting.maze, own, setting);
   const isPlain = setting.group === "A" && !setting.shadow;
-  return { reading, walk, record: isPlain ? null : recordOf(setting, conversation, readings) };
+  return {
+    reading,
+    walk,
+    record: isPlain ? null : recordOf(setting, conversation, readings),
+    stepsOf,
+    turns: conversation.replies.map((_, at) => turns[at - 1] ?? null),
+  };
 }
 
 function recordOf(

@@ -44,7 +44,7 @@ export type TextSpan = z.infer<typeof textSpan>;
  * What is to be seen at a step, beside its kind. `hint`: a turn of Ariadne was given before it. `backtrack`: it completes a
  * backtrack that counts in BT; `retreat`: it goes back towards START. `loop`: its directed edge had been used in this pass.
  * `trapFaced`, `trapTaken`: for the first time. `branch`: it enters a wrong branch, `deadEnd`: it arrives at the end of one.
- * `illegal`: it counts in HC. `firstError`: it is FHR. `pass`: the numbering begins again at START.
+ * `illegal`: it counts in HC, twice where it comes from a cell never reached and runs into a wall. `firstError`: it is FHR. `pass`: the numbering begins again at START.
  */
 export const stepMark = z.enum([
   "onRoute",

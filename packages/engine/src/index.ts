@@ -1,4 +1,4 @@
-export { analyseReply, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
+export { analyseReply, analyseWalk, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
 export { callFactsOf, callProvider, mayBeBilled, operatorReason } from "./ask-turn.ts";
 export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";

@@ -4,8 +4,8 @@ import type { MazeTree } from "./maze-tree.ts";
 export interface BacktrackCounter {
   /** A cell is reached for the first time. */
   readonly discover: (cell: number) => void;
-  /** The walker goes back from a cell to one above it, over one or several edges. */
-  readonly retreat: (from: number, to: number) => void;
+  /** The walker goes back from a cell to one above it, over one or several edges; true where that completes a backtrack. */
+  readonly retreat: (from: number, to: number) => boolean;
   /** The walker goes anywhere else: the next retreat is another one. */
   readonly goOn: () => void;
   readonly counts: () => { readonly backtracks: number; readonly premature: number };
@@ -54,11 +54,11 @@ export function countBacktracks(tree: MazeTree): BacktrackCounter {
         run = "premature";
         premature++;
       }
-      if (leaveFinished(from, to) && run === "premature") {
-        run = "counted";
-        premature--;
-        backtracks++;
-      }
+      if (!leaveFinished(from, to) || run !== "premature") return false;
+      run = "counted";
+      premature--;
+      backtracks++;
+      return true;
     },
     goOn: () => {
       run = "none";

@@ -64,6 +64,11 @@ describe("traps", () => {
     expect(traps(["(0,0) E"])).toEqual([1, 0, 1]);
   });
 
+  it("are shown at the step that faces or takes them for the first time", () => {
+    const { steps } = simulateWalk(trapped, readingOf(["(0,0) E, E, W, E, W, S"]));
+    expect(steps.map(({ trap }) => trap)).toEqual(["faced", "taken", null, null, null, null]);
+  });
+
   it("do not exist where Mirage was off: nothing is faced and the resistance is unknown", () => {
     expect(traps(["(0,0) S"], false)).toEqual([0, 0, null]);
   });

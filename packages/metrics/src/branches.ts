@@ -62,8 +62,8 @@ export function watchBranches(tree: MazeTree): BranchWatch {
 
 /** Watches what the walker does where a tempting hint stands. */
 export interface TrapWatch {
-  /** The walker tries a direction; `isLegal` says that it got there. */
-  readonly attempt: (cell: number, dir: Direction, isLegal: boolean) => void;
+  /** The walker tries a direction; `isLegal` says that it got there. Gives what it did for the first time. */
+  readonly attempt: (cell: number, dir: Direction, isLegal: boolean) => "faced" | "taken" | null;
   readonly counts: () => { readonly faced: number; readonly taken: number };
 }
 
@@ -84,10 +84,14 @@ export function watchTraps(maze: Maze, options: { readonly mirage: boolean }): T
   return {
     attempt: (cell, dir, isLegal) => {
       const dirs = trapsAt.get(cell);
-      if (dirs === undefined) return;
-      if (!facedCells.has(cell)) faced += dirs.size;
+      if (dirs === undefined) return null;
+      const isNew = !facedCells.has(cell);
+      if (isNew) faced += dirs.size;
       facedCells.add(cell);
-      if (isLegal && dirs.has(dir)) taken.add(`${cell}${dir}`);
+      const trap = `${cell}${dir}`;
+      if (!isLegal || !dirs.has(dir) || taken.has(trap)) return isNew ? "faced" : null;
+      taken.add(trap);
+      return "taken";
     },
     counts: () => ({ faced, taken: taken.size }),
   };

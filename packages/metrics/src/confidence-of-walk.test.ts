@@ -17,6 +17,9 @@ const move: WalkStep = {
   index: 1,
   contradiction: false,
   repeatsEdge: false,
+  retreat: null,
+  trap: null,
+  beginsPass: false,
 };
 
 describe("confidenceOfWalk", () => {

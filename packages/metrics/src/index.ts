@@ -5,7 +5,7 @@ export { firstErrorFactor } from "./first-error.ts";
 export { hallucinationRecognitionRate } from "./hrr.ts";
 export { loopEscape } from "./loop-escape.ts";
 export { type MeiParts, meiMax, metacognitiveEscapeIndex, tenthsOfMei } from "./mei.ts";
-export { type ErrorWeight, type RobustOptions, scoreRobust, weighErrors } from "./robust.ts";
+export { type ErrorWeight, reachedShare, type RobustOptions, scoreRobust, shownShare, weighErrors } from "./robust.ts";
 export { hallumazeScore } from "./score.ts";
 export { isNonAnswer, simulateWalk, type WalkOptions } from "./simulate-walk.ts";
 export {

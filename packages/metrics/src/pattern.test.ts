@@ -117,6 +117,9 @@ describe("patternAttempts", () => {
     index: 1,
     contradiction: false,
     repeatsEdge: false,
+    retreat: null,
+    trap: null,
+    beginsPass: false,
   };
 
   it("takes one attempt a line, for which its illegal move speaks", () => {

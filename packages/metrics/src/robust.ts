@@ -82,8 +82,8 @@ function turnLatency({ deadEndAt, turnAt, revisit, latency }: BranchEntry, windo
   return deadEndAt !== null && turnAt > deadEndAt + window ? null : latency;
 }
 
-/** v: the share of FINAL_PATH's edges that the log walked, in either direction. */
-function shownShare(reading: Reading, walk: Walk): number {
+/** v of the robust profile: the share of FINAL_PATH's edges that the log walked, in either direction; 0 … 1. */
+export function shownShare(reading: Reading, walk: Walk): number {
   if (walk.source !== "log") return 0;
   if (walk.sr === 0 || reading.finalPath === null) return 1;
   const walked = new Set<string>();
@@ -95,7 +95,7 @@ function shownShare(reading: Reading, walk: Walk): number {
   return edges.filter(([from, to]) => walked.has(edgeKey(from, to))).length / edges.length;
 }
 
-/** E: 1 for an escape, else the squared share of the solution's moves that legal moves reached from START. */
-function reachedShare(maze: Maze, { sr, solutionMovesReached }: Walk): number {
+/** E of the robust profile: 1 for an escape, else the squared share of the solution's moves that legal moves reached; 0 … 1. */
+export function reachedShare(maze: Maze, { sr, solutionMovesReached }: Walk): number {
   return sr === 1 ? 1 : (solutionMovesReached / (maze.solution.length - 1)) ** 2;
 }

@@ -26,6 +26,9 @@ describe("kinds of moves", () => {
       index: 1,
       contradiction: false,
       repeatsEdge: false,
+      retreat: null,
+      trap: null,
+      beginsPass: false,
     });
     expect(steps[1]?.to).toEqual([1, 1]);
   });
@@ -243,5 +246,19 @@ describe("summariseWalk", () => {
       selfReportGaps: { backtracks: 2, hallucinations: null },
       kinds: { ok: 1, wall: 0, outOfGrid: 1, malformed: 1, skipped: 0, afterExit: 0 },
     });
+  });
+});
+
+describe("what a step shows of the counts", () => {
+  it("says which step completes a backtrack, and which only goes back", () => {
+    const { steps, bt } = walk("(0,0) E, E, E, S, N, W", "(0,1) S");
+    expect(bt).toBe(1);
+    expect(steps.map(({ retreat }) => retreat)).toEqual([null, null, null, null, "counted", "back", "back"]);
+  });
+
+  it("says where the numbering begins again at START", () => {
+    const { steps, passes } = walk("1: (0,0) E", "2: (0,1) W", "1: (0,0) E");
+    expect(passes).toBe(2);
+    expect(steps.map(({ beginsPass }) => beginsPass)).toEqual([false, false, true]);
   });
 });

@@ -38,6 +38,12 @@ export interface WalkStep {
   readonly contradiction: boolean;
   /** True where the move is legal and its directed edge had been used before in this pass. */
   readonly repeatsEdge: boolean;
+  /** `back`: it goes back towards START, by a move or a rewind. `counted`: and completes a backtrack of `bt`. */
+  readonly retreat: "back" | "counted" | null;
+  /** What it did to a trap for the first time: tried a move on its cell, or went the tempting way. */
+  readonly trap: "faced" | "taken" | null;
+  /** True where the numbering begins again at START: a new pass. */
+  readonly beginsPass: boolean;
 }
 
 /** One entry into a branch off the solution, by a move or a jump from outside it. */

@@ -36,6 +36,9 @@ export interface Walker extends Standing {
   /** Legal moves and moves of rewinds. */
   movesWalked: number;
   solutionMovesReached: number;
+  /** What the attempt under way has done so far. */
+  retreat: WalkStep["retreat"];
+  trap: WalkStep["trap"];
 }
 
 /** A step that is still being written. */
@@ -67,6 +70,8 @@ export function startWalker(maze: Maze, options: { readonly mirage: boolean; rea
     passes: 1,
     movesWalked: 0,
     solutionMovesReached: 0,
+    retreat: null,
+    trap: null,
   };
 }
 
@@ -75,6 +80,8 @@ export function startWalker(maze: Maze, options: { readonly mirage: boolean; rea
  * yet: `confidenceCounts` is false.
  */
 export function takeAttempt(walker: Walker, attempt: Attempt, at: number): StepDraft {
+  walker.retreat = null;
+  walker.trap = null;
   if (walker.hasEscaped) return inertStep(walker, attempt, "afterExit", false);
   if (attempt.line === walker.blockedLine) return inertStep(walker, attempt, "skipped", false);
   const claimed = attempt.from ?? walker.position;
@@ -93,6 +100,9 @@ export function takeAttempt(walker: Walker, attempt: Attempt, at: number): StepD
     step.dir = null;
   } else tryStep(walker, step, move.dir, move.target, at, attempt.line);
   step.to = shownPosition(walker);
+  step.retreat = walker.retreat;
+  step.trap = walker.trap;
+  step.beginsPass = restarts;
   return step;
 }
 
@@ -126,6 +136,9 @@ function inertStep(walker: Walker, attempt: Attempt, kind: MoveKind, contradicti
     index: attempt.index,
     contradiction,
     repeatsEdge: false,
+    retreat: null,
+    trap: null,
+    beginsPass: false,
   };
 }
 
@@ -163,7 +176,7 @@ function rewind(walker: Walker, target: number, at: number, restarts: boolean): 
   const repeatsEdge = !restarts && walker.loops.rewind(cell, target);
   if (repeatsEdge) walker.events.push({ at, by: "rewind", cell: target });
   // A log that went astray comes back with this line: what lies before it is no backtrack.
-  if (isGrounded(walker)) walker.backtracks.retreat(cell, target);
+  if (isGrounded(walker)) goBack(walker, cell, target);
   else walker.backtracks.goOn();
   walker.movesWalked += (tree.depths[cell] ?? 0) - (tree.depths[target] ?? 0);
   walker.cell = target;
@@ -202,9 +215,9 @@ function goTo(walker: Walker, dir: Direction, target: Cell, at: number): boolean
   }
   const isUpwards = tree.parents[from] === to;
   if (visited[to] !== 1) discover(walker, to);
-  if (isUpwards) walker.backtracks.retreat(from, to);
+  if (isUpwards) goBack(walker, from, to);
   else walker.backtracks.goOn();
-  walker.traps.attempt(from, dir, true);
+  walker.trap = walker.traps.attempt(from, dir, true);
   walker.branches.stand(at, to, isUpwards);
   walker.movesWalked++;
   walker.cell = to;
@@ -212,6 +225,11 @@ function goTo(walker: Walker, dir: Direction, target: Cell, at: number): boolean
   walker.farSide = null;
   walker.hasEscaped = to === tree.exit;
   return repeatsEdge;
+}
+
+function goBack(walker: Walker, from: number, to: number): void {
+  const isCounted = walker.backtracks.retreat(from, to);
+  walker.retreat = isCounted || walker.retreat === "counted" ? "counted" : "back";
 }
 
 function discover(walker: Walker, cell: number): void {
@@ -222,7 +240,7 @@ function discover(walker: Walker, cell: number): void {
 
 /** Tries a wall or the grid's edge: nobody moves, and the rest of the line is void. */
 function bump(walker: Walker, dir: Direction, target: Cell, line: number): void {
-  if (isGrounded(walker)) walker.traps.attempt(walker.cell, dir, false);
+  if (isGrounded(walker)) walker.trap = walker.traps.attempt(walker.cell, dir, false);
   walker.tried.add(edgeKey(walker.position, target));
   walker.farSide = target;
   walker.blockedLine = line;

@@ -25,6 +25,7 @@ export const layers: readonly (readonly string[])[] = [
   ["contract", "detectors", "engine", "mock-providers", "reports", "servers"],
   ["imports", "judging", "watching"],
   ["analysis", "steering"],
+  ["viewing"],
   ["figures", "limiter", "providers", "publishing", "queue", "store", "telemetry"],
   ["archive"],
   ["testkit"],
