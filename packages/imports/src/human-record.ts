@@ -55,6 +55,8 @@ export function mapHumanAggregate(
   const tidy = spreadMeans(field.tidyFields(fields));
   const read = aggregate.safeParse(tidy);
   if (!read.success) return { kind: "bad", problems: field.fieldProblems(read.error, tidy) };
+  const doubtful = field.twoWords(fields);
+  if (doubtful.length > 0) return { kind: "bad", problems: doubtful };
   const { data } = read;
   const model = data.model ?? context.model ?? "human";
   const n = data.n ?? Number(/_n([1-9]\d*)$/.exec(model)?.[1] ?? 0);
@@ -145,6 +147,8 @@ export function mapHumanLog(
   const tidy: Record<string, unknown> = { ...field.tidyFields(others), log };
   const read = logRecord.safeParse(tidy);
   if (!read.success) return { kind: "bad", problems: field.fieldProblems(read.error, tidy) };
+  const doubtful = field.twoWords(fields);
+  if (doubtful.length > 0) return { kind: "bad", problems: doubtful };
   const { data } = read;
   const model = data.model ?? context.model ?? "human";
   const confidence = data.confidence ?? false;

@@ -209,6 +209,35 @@ describe("bad files", () => {
     expect(ready(text).rows.map(({ scores }) => scores)).toEqual(ready(publishedCsv).rows.map(({ scores }) => scores));
   });
 
+  it.each([
+    ["a list in a list and so on, unclosed", "[".repeat(100_000), "is no JSON"],
+    ["the same, closed", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, "record 1: is no object"],
+    [
+      "a field that holds it",
+      `[{"model":"m","size":5,"seed":1,"sr":1,"mei":1,"note":${"[".repeat(100_000)}${"]".repeat(100_000)}}, {"seed":1,"sr":1}]`,
+      "record 1: has lists or objects in one another, more than 100 deep",
+    ],
+  ])("what nests without end is refused: %s", (_, text, words) => {
+    expect(refused(text)[0]).toContain(words);
+  });
+
+  it("a field that stands twice under its two names is refused where they differ, and read where they do not", () => {
+    const row = "5,1,1,0.9,0.8";
+    expect(refused(`model,size,seed,sr,mei,score,maze_size,hallumaze_score\nm,${row},7,0.7\n`)).toEqual([
+      'line 2, record 1: size: is "5", and "7" as maze_size: leave one out',
+      'line 2, record 1: hallumaze_score: is "0.7", and "0.8" as score: leave one out',
+    ]);
+    expect(ready(`model,size,seed,sr,mei,score,maze_size\nm,${row},5.0\n`).rows[0]?.size).toBe(5);
+    expect(ready(`model,size,seed,sr,mei,score,maze_size\nm,${row},\n`).rows[0]?.size).toBe(5);
+  });
+
+  it("a name that is a list or an object is refused; columns named like parts of the language are kept", () => {
+    expect(refused('[{"model":{"a":1},"size":5,"seed":1,"sr":1,"mei":1}]')[0]).toContain("model: expected a name");
+    expect(refused('[{"model":["a","b"],"size":5,"seed":1,"sr":1,"mei":1}]')[0]).toContain("model: expected a name");
+    const [row] = ready("model,size,seed,sr,mei,constructor,__proto__\nm,5,1,1,0.9,7,8\n").rows;
+    expect(row?.recordJson).toContain('"constructor":"7","__proto__":"8"');
+  });
+
   it("the kind that a person names is held to", () => {
     expect(refused(publishedCsv, { as: "seed" })[0]).toContain("other records than --as says");
     expect(refused('{"maze":{"size":5,"seed":1},"results":[]}', { as: "published" })[0]).toContain("other records");

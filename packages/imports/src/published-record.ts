@@ -58,6 +58,8 @@ export function mapPublished(
   const tidy = field.tidyFields(fields);
   const read = published.safeParse(tidy);
   if (!read.success) return { kind: "bad", problems: field.fieldProblems(read.error, tidy) };
+  const doubtful = field.twoWords(fields);
+  if (doubtful.length > 0) return { kind: "bad", problems: doubtful };
   const { data } = read;
   const model = data.model ?? context.model;
   if (model === null) return { kind: "bad", problems: [{ field: "model", message: "is missing; or give --model" }] };
@@ -110,8 +112,9 @@ export function mapSeed(
     const tidy = field.tidyFields(result);
     const one = seedResult.safeParse(tidy);
     const where = `results[${at}]`;
-    if (!one.success) {
-      const found = field.fieldProblems(one.error, tidy);
+    const doubtful = field.twoWords(result);
+    if (!one.success || doubtful.length > 0) {
+      const found = one.success ? doubtful : field.fieldProblems(one.error, tidy);
       problems.push(...found.map((problem) => ({ ...problem, field: [where, problem.field ?? ""].join(".") })));
       return [];
     }

@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
-import { type ParseError, printParseErrorCode, visit } from "jsonc-parser";
+import { type JSONVisitor, type ParseError, printParseErrorCode, visit } from "jsonc-parser";
 
 /** Something wrong in a file, with its place. */
 export interface ImportProblem {
@@ -35,6 +35,9 @@ export type RecordReading =
 /** Keys under which a list of records is found when the file is an object. */
 const listKeys = ["trials", "results", "data", "records"];
 
+/** Objects and lists inside one another: no record of results is as deep, and reading deeper ones ends a program. */
+const deepest = 100;
+
 /** Takes a JSON or CSV text apart into records; what begins with `[` or `{` is JSON. Linear in the text. */
 export function readRecords(text: string): RecordReading {
   const content = text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -56,11 +59,19 @@ function readJson(text: string): RecordReading {
   const records = list.flatMap((item, index): RawRecord[] => {
     const position = index + 1;
     const line = (): number => lines().get([...path, index].join("/")) ?? lines().get(path.join("/")) ?? 1;
-    if (isFields(item)) return [{ position, line, fields: item }];
-    problems.push({ line: null, record: position, field: null, message: "is no object" });
+    const message = !isFields(item) ? "is no object" : nestsDeeper(item, deepest) ? tooDeep : null;
+    if (isFields(item) && message === null) return [{ position, line, fields: item }];
+    problems.push({ line: null, record: position, field: null, message: message ?? "" });
     return [];
   });
   return { kind: "records", format: "json", records, problems };
+}
+
+const tooDeep = `has lists or objects in one another, more than ${deepest} deep`;
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1));
 }
 
 /** The list of records: the file itself, a list under a usual key, or a single object. */
@@ -77,15 +88,11 @@ function findList(value: unknown): { readonly list: readonly unknown[]; readonly
 
 function jsonProblem(text: string): ImportProblem {
   let found: { readonly line: number; readonly message: string } | null = null;
-  visit(
-    text,
-    {
-      onError: (error: ParseError["error"], _offset, _length, startLine) => {
-        found ??= { line: startLine + 1, message: printParseErrorCode(error) };
-      },
+  visitAll(text, {
+    onError: (error: ParseError["error"], _offset, _length, startLine) => {
+      found ??= { line: startLine + 1, message: printParseErrorCode(error) };
     },
-    { disallowComments: true },
-  );
+  });
   const { line, message } = (found as { readonly line: number; readonly message: string } | null) ?? {
     line: null,
     message: "unreadable",
@@ -96,7 +103,7 @@ function jsonProblem(text: string): ImportProblem {
 /** The line of every object, by its path. */
 function objectLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
-  visit(text, {
+  visitAll(text, {
     onObjectBegin: (_offset, _length, startLine, _character, pathOf) => {
       const path = pathOf();
       // Records do not nest deeper; what stands inside them needs no line of its own.
@@ -104,6 +111,15 @@ function objectLines(text: string): ReadonlyMap<string, number> {
     },
   });
   return lines;
+}
+
+/** Visits a JSON text as far as it can be: the visitor calls itself, and what nests too deeply ends it. */
+function visitAll(text: string, visitor: JSONVisitor): void {
+  try {
+    visit(text, visitor, { disallowComments: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
 }
 
 interface CsvRow {

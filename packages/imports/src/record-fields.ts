@@ -5,23 +5,37 @@ import { z } from "zod";
 const nothing = new Set(["", "null", "none", "na", "n/a", "nan", "-"]);
 
 /** Other names of the same fields. SOURCE: seed section 9.4 (`maze_size`, `ariadne_group`). */
-const otherNames: Readonly<Record<string, string>> = {
-  maze_size: "size",
-  ariadne_group: "group",
-  ariadne_mode: "group",
-  score: "hallumaze_score",
-  use_mirage: "mirage",
-  use_confidence: "confidence",
-};
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ["maze_size", "size"],
+  ["ariadne_group", "group"],
+  ["ariadne_mode", "group"],
+  ["score", "hallumaze_score"],
+  ["use_mirage", "mirage"],
+  ["use_confidence", "confidence"],
+]);
 
 /** A record under the usual names, with null for every cell that says nothing. */
 export function tidyFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      otherNames[name] ?? name,
-      typeof value === "string" && nothing.has(value.trim().toLowerCase()) ? null : value,
-    ]),
-  );
+  const tidy = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(fields)) {
+    const usual = otherNames.get(name) ?? name;
+    // Of two names of one field the one that says something holds; where both do, they are compared.
+    tidy.set(usual, told(value) ?? tidy.get(usual) ?? null);
+  }
+  return Object.fromEntries(tidy);
+}
+
+/** Fields that a record tells twice, under two of their names, and not the same: which one is meant nobody knows. */
+export function twoWords(fields: Readonly<Record<string, unknown>>): FieldProblem[] {
+  return [...otherNames].flatMap(([other, usual]) => {
+    const [one, two] = [told(fields[usual]), told(fields[other])];
+    if (one === null || two === null || JSON.stringify(numberOf(one)) === JSON.stringify(numberOf(two))) return [];
+    return [{ field: usual, message: `is ${shown(one)}, and ${shown(two)} as ${other}: leave one out` }];
+  });
+}
+
+function told(value: unknown): unknown {
+  return typeof value === "string" && nothing.has(value.trim().toLowerCase()) ? null : (value ?? null);
 }
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -81,7 +95,10 @@ export const seed = wholeField(0, largest, "a whole number of 0 or more");
 /** Yes or no. */
 export const flag = z.preprocess(flagOf, z.boolean("expected true or false"));
 /** A name: one line. */
-export const name = z.coerce.string().trim().min(1, "is empty").max(500, "is longer than 500 characters");
+export const name = z.preprocess(
+  (value) => (typeof value === "number" ? String(value) : value),
+  z.string("expected a name").trim().min(1, "is empty").max(500, "is longer than 500 characters"),
+);
 /** The intervention groups. */
 export const group = z.enum(["A", "B", "C"], "expected A, B or C");
 /** Languages of the prompt. */
