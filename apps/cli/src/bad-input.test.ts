@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, writeFile, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,6 +56,34 @@ describe("a spec that cannot run ends with exit 2, a message that names place an
     const held = await runHeld(["plan", "."], { folder: folderWith(good) });
     expect(held).toMatchObject({ code: 2, openedHouse: false });
     expect(held.err).toContain("it is a folder");
+  });
+
+  it.runIf(process.platform !== "win32")("a pipe that nobody writes into is left at the first interrupt", async () => {
+    const folder = folderWith(good);
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    const abort = new AbortController();
+    const held = runHeld(["plan", "pipe"], { folder, interrupt: abort.signal });
+    setImmediate(() => abort.abort());
+    expect(await held).toMatchObject({ code: 130, openedHouse: false });
+  });
+
+  it.runIf(process.platform !== "win32")("a pipe is read to its end, however late its writer comes", async () => {
+    const folder = folderWith(good);
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    const held = runHeld(["plan", "pipe"], { folder });
+    setImmediate(() => writeFile(join(folder, "pipe"), "name: bad\nmodels: []\n", () => undefined));
+    expect((await held).err).toContain("pipe:2:9 models");
+  });
+
+  it.runIf(process.platform === "linux")("a device without an end is refused", async () => {
+    const held = await runHeld(["plan", "/dev/zero"], { folder: folderWith(good) });
+    expect(held).toMatchObject({ code: 2, openedHouse: false });
+    expect(held.err).toContain("/dev/zero is too long; at most 67,108,864 bytes are read.");
+  });
+
+  it("a control character of a name does not reach the terminal", async () => {
+    const held = await runHeld(["plan", "no\u001b[31mwhere.yaml"], { folder: folderWith(good) });
+    expect(held.err).toBe("cannot read no [31mwhere.yaml: there is no such file. Give the path of a file.");
   });
 });
 

@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-
 import { type Console, integerBetween, readText, UsageError } from "@hallumaze/console";
 import { checkModel, findMissingKeys, missingPrices } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
@@ -16,7 +14,7 @@ export const solverRules: SolverRules = new Map(
 
 /** Reads and checks a spec file. Notes go to stderr; every problem is listed with its place. */
 export async function readSpecFile(console: Console, path: string): Promise<SweepSpec> {
-  const text = await readText(resolve(console.workingFolder, path), path);
+  const text = await readText(console, path);
   const { spec, notes } = parseSpec(text, { fileName: path, solvers: solverRules });
   for (const note of notes) console.err(`note: ${note}`);
   return applyModelRules(console, spec, path);

@@ -1,4 +1,5 @@
 import { type Console, exitCodes } from "@hallumaze/console";
+import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 
 import { openLogger } from "@hallumaze/runtime";
@@ -48,7 +49,7 @@ const terminal: Console = {
     return logger;
   },
   interrupt: interrupt.signal,
-  readInput: () => text(process.stdin),
+  readInput: () => text(addAbortSignal(interrupt.signal, process.stdin)),
   now: Date.now,
 };
 

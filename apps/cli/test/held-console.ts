@@ -21,6 +21,7 @@ export async function runHeld(
     readonly folder?: string;
     readonly input?: string;
     readonly variables?: Readonly<Record<string, string>>;
+    readonly interrupt?: AbortSignal;
   } = {},
 ): Promise<Held> {
   const lines: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
@@ -39,7 +40,7 @@ export async function runHeld(
     },
     variables,
     logger: () => openLogger("info", (line) => logged.push(line)),
-    interrupt: new AbortController().signal,
+    interrupt: given.interrupt ?? new AbortController().signal,
     readInput: async () => given.input ?? "",
     now: Date.now,
   };

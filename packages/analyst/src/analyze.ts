@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 
 import { experimentNames, runExperiment } from "@hallumaze/analysis";
@@ -10,6 +10,7 @@ import {
   findSweep,
   list,
   openResultsFolder,
+  readBytes,
   UsageError,
 } from "@hallumaze/console";
 import {
@@ -65,7 +66,7 @@ export const addAnalyzeCommand: AddCommand = (program, console, register) => {
       (found) => found.isFile(),
       () => false,
     );
-    if (isFile) return analyseFile(console, path, options);
+    if (isFile) return analyseFile(console, source, options);
     if (/\.(?:csv|json)$/i.test(source)) throw new UsageError(`there is no file ${source}.`);
     return analyseStored(console, source, options);
   });
@@ -75,7 +76,13 @@ async function analyseFile(console: Console, path: string, options: AnalyzeOptio
   if (options.method !== "published") {
     throw new UsageError("a file holds published trials: --method published. Others need the trials of a sweep.");
   }
-  const request = { fileName: basename(path), bytes: await readFile(path), as: null, model: null, skipBad: false };
+  const request = {
+    fileName: basename(path),
+    bytes: await readBytes(console, path),
+    as: null,
+    model: null,
+    skipBad: false,
+  };
   const reading = parseImport(request);
   if (reading.kind === "refused") {
     throw new UsageError(["the file cannot be read:", ...reading.problems.slice(0, 20).map(problemText)].join("\n"));

@@ -1,4 +1,4 @@
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 
 import { type AddCommand, type Console, type ExitCode, exitCodes, readBytes, UsageError } from "@hallumaze/console";
 import {
@@ -63,9 +63,9 @@ interface NamedReading {
 }
 
 async function readOne(console: Console, path: string, options: ImportOptions): Promise<NamedReading> {
-  const bytes = await readBytes(resolve(console.workingFolder, path), path);
+  const bytes = await readBytes(console, path);
   const { as = null, model = null, skipBad = false } = options;
-  return { path, reading: parseImport({ fileName: basename(path), bytes, as, model, skipBad }) };
+  return { path: singleLine(path), reading: parseImport({ fileName: basename(path), bytes, as, model, skipBad }) };
 }
 
 /** Says what is wrong; false where anything was refused. */

@@ -1,4 +1,5 @@
 import { HalluMazeError } from "@hallumaze/foundation";
+import { singleLine } from "@hallumaze/reports";
 
 /** A command was asked for something that it cannot do as asked; exit code 2. */
 export class UsageError extends HalluMazeError {
@@ -20,13 +21,19 @@ const fileReasons: Readonly<Record<string, string>> = {
   EEXIST: "a file stands in the way",
 };
 
-/** Puts an error into plain words: an expected one by its message, an unexpected one with where it happened. */
+/**
+ * Puts an error into plain words: an expected one by its message, an unexpected one with where it happened. Names in it
+ * may come from files of others: each line is one without control characters.
+ */
 export function explainError(error: unknown): string {
+  return explain(error).split("\n").map(singleLine).join("\n");
+}
+
+function explain(error: unknown): string {
   if (error instanceof HalluMazeError) return error.message;
   if (error instanceof Error && error.name === "ExitPromptError") return "No answer came: nothing was done.";
   const suppressed = bothOf(error);
-  if (suppressed !== null)
-    return `${explainError(suppressed.first)}\n(while closing: ${explainError(suppressed.second)})`;
+  if (suppressed !== null) return `${explain(suppressed.first)}\n(while closing: ${explain(suppressed.second)})`;
   if (error instanceof Error) {
     const { code, path } = error as NodeJS.ErrnoException;
     const reason = code === undefined ? undefined : fileReasons[code];

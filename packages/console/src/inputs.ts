@@ -1,34 +1,55 @@
-import { readFile } from "node:fs/promises";
+import { constants, createReadStream, openSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Socket } from "node:net";
+import { resolve } from "node:path";
+import { addAbortSignal } from "node:stream";
 
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
+import { formatCount } from "@hallumaze/reports";
 import { InvalidArgumentError } from "commander";
 import { closest } from "fastest-levenshtein";
 
+import type { Console } from "./console.ts";
 import { UsageError } from "./errors.ts";
 
 /** Bytes that are read at most: no spec and no reply is longer. */
 const readLimitBytes = 64 * 1024 * 1024;
 
-/** Reads a text file; a missing or unreadable one is a usage error that names it. */
-export async function readText(absolutePath: string, shownPath: string): Promise<string> {
-  return (await readBytes(absolutePath, shownPath)).toString("utf8");
+/** What reading a file takes of a console. */
+type ReadingConsole = Pick<Console, "workingFolder" | "interrupt">;
+
+/** Reads a text file; a missing or unreadable one is a usage error that names it. Ends at an interrupt. */
+export async function readText(console: ReadingConsole, path: string): Promise<string> {
+  return (await readBytes(console, path)).toString("utf8");
 }
 
-/** Reads a file as it is; a missing or unreadable one is a usage error that names it. */
-export async function readBytes(absolutePath: string, shownPath: string): Promise<Buffer> {
+/** Reads a file as it is; a missing, unreadable or too long one is a usage error that names it. Ends at an interrupt. */
+export async function readBytes({ workingFolder, interrupt }: ReadingConsole, path: string): Promise<Buffer> {
   try {
-    // A pipe has no size to trust: read to the end.
-    const bytes = await readFile(absolutePath);
-    if (bytes.length > readLimitBytes) {
-      throw new UsageError(`${shownPath} has ${bytes.length} bytes; at most ${readLimitBytes} are read.`);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    // A pipe or a device has no size to trust, and may have no end.
+    for await (const chunk of await openBytes(resolve(workingFolder, path), interrupt)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > readLimitBytes)
+        throw new UsageError(`${path} is too long; at most ${formatCount(readLimitBytes)} bytes are read.`);
     }
-    return bytes;
+    return Buffer.concat(chunks);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError || interrupt.aborted) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : String(code);
-    throw new UsageError(`cannot read ${shownPath}: ${reason}. Give the path of a file.`);
+    throw new UsageError(`cannot read ${path}: ${reason}. Give the path of a file.`);
   }
+}
+
+async function openBytes(path: string, interrupt: AbortSignal): Promise<AsyncIterable<Buffer>> {
+  if (!(await stat(path)).isFIFO()) return createReadStream(path, { signal: interrupt });
+  // Opened the usual way, a pipe that nobody writes into holds a thread that no signal ends, and the process with it.
+  const { O_RDONLY, O_NONBLOCK } = constants;
+  const socket = new Socket({ fd: openSync(path, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+  return addAbortSignal(interrupt, socket);
 }
 
 /** Finds a sweep by name; an unknown name is a usage error that lists the nearest. */

@@ -122,7 +122,7 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
 
 async function calibrateCommand(console: Console, path: string | undefined, options: JudgeOptions): Promise<ExitCode> {
   if (path === undefined) throw new UsageError("name the gold set: hallumaze judge calibrate GOLD.jsonl --model M");
-  const goldSet = parseGoldSet(await readText(resolve(console.workingFolder, path), path));
+  const goldSet = parseGoldSet(await readText(console, path));
   if (goldSet.problems.length > 0) {
     throw new UsageError(
       goldSet.problems

@@ -1,5 +1,4 @@
 import { type AddCommand, exitCodes, readText, UsageError } from "@hallumaze/console";
-import { resolve } from "node:path";
 
 import { analyseReply, type ReplyAnalysis } from "@hallumaze/engine";
 import { describeMaze, drawMaze, encodeMaze, generateMaze, type Generator, type TrapPlacement } from "@hallumaze/maze";
@@ -94,7 +93,7 @@ export const addScoreCommand: AddCommand = (program, console, register) => {
   register(command, async (file: string, options: ScoreOptions) => {
     const { size, seed, generator, placement } = options;
     const finishReason = parseFinishReason(options.finishReason);
-    const text = file === "-" ? await console.readInput() : await readText(resolve(console.workingFolder, file), file);
+    const text = file === "-" ? await console.readInput() : await readText(console, file);
     const analysis = analyseReply(generateMaze({ size, seed, generator, placement }), text, {
       mirage: options.mirage,
       confidenceAsked: options.confidence,

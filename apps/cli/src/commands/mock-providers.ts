@@ -1,5 +1,4 @@
 import { type AddCommand, type Console, exitCodes, integerBetween, readText, UsageError } from "@hallumaze/console";
-import { resolve } from "node:path";
 
 import { mockProvidersFromOptions, startMockProviders } from "@hallumaze/mock-providers";
 import type { House } from "@hallumaze/runtime";
@@ -32,7 +31,7 @@ export const addMockProvidersCommand: AddCommand = (program, console, register) 
 };
 
 async function readConfig(console: Console, path: string): Promise<Record<string, unknown>> {
-  const text = await readText(resolve(console.workingFolder, path), path);
+  const text = await readText(console, path);
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {

@@ -1,5 +1,4 @@
 import { type Console, readText, UsageError } from "@hallumaze/console";
-import { resolve } from "node:path";
 
 import { parseSeedConfig, type SeedConfig } from "@hallumaze/sweep";
 
@@ -21,7 +20,7 @@ export const standIns: readonly string[] = ["sim/oracle", "sim/dfs-honest", "sim
 
 /** Reads a config.json; keys in it stay in memory, with a warning that names the variable to use. */
 export async function readConfig(console: Console, path: string): Promise<SeedConfig> {
-  const config = parseSeedConfig(await readText(resolve(console.workingFolder, path), path), path);
+  const config = parseSeedConfig(await readText(console, path), path);
   for (const { provider } of config.keys) {
     const vendor = vendors.find((known) => known.provider === provider);
     const variable = vendor ? `Set ${vendor.key} in the environment instead.` : "It is ignored.";
