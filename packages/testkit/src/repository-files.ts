@@ -50,7 +50,9 @@ function readWorkspace(folder: string, paths: readonly string[]): Workspace {
     references: tsconfig.references.map(({ path }) => posix.join(folder, path)),
     types: tsconfig.compilerOptions.types,
     files: paths
-      .filter((path) => path.startsWith(`${folder}/`) && /\.(?:ts|mjs|js)$/.test(path) && !path.includes("/generated/"))
+      .filter(
+        (path) => path.startsWith(`${folder}/`) && /\.(?:tsx?|mjs|js)$/.test(path) && !path.includes("/generated/"),
+      )
       .map((path) => ({ path, text: readRepositoryFile(path) })),
   };
 }

@@ -1,0 +1,2 @@
+export { exportPage, type Snapshot } from "./export-page.ts";
+export { findPage, pageHeaders } from "./find-page.ts";
