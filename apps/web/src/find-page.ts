@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
-import { access, constants, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -55,6 +55,36 @@ export async function findPage(): Promise<string> {
   }
   const cache = (await canKeep(kept)) ? kept : await mkdtemp(join(tmpdir(), "hallumaze-page-"));
   return build(join(cache, `page-${fingerprint()}`), join(cache, `${randomUUID()}.part`));
+}
+
+/** One file of the page. */
+export interface PageFile {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Such as `text/html; charset=utf-8`. */
+  readonly type: string;
+  /** True where its name holds a hash of its content: a browser may keep it for ever. */
+  readonly isHashed: boolean;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** The page's files by their path, such as `/index.html`, built where it has to be; some two megabytes in all. */
+export async function readPage(): Promise<ReadonlyMap<string, PageFile>> {
+  const folder = await findPage();
+  const files = new Map<string, PageFile>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const place = join(entry.parentPath, entry.name);
+    const path = `/${relative(folder, place).split(sep).join("/")}`;
+    const type = types[extname(entry.name)] ?? "application/octet-stream";
+    files.set(path, { body: new Uint8Array(await readFile(place)), type, isHashed: path.startsWith("/assets/") });
+  }
+  return files;
 }
 
 async function build(folder: string, draft: string): Promise<string> {

@@ -1,2 +1,2 @@
-export { exportPage, type Snapshot } from "./export-page.ts";
-export { findPage, pageHeaders } from "./find-page.ts";
+export { collectSnapshot, exportPage, type ServiceReader, type Snapshot } from "./export-page.ts";
+export { findPage, pageHeaders, type PageFile, readPage } from "./find-page.ts";

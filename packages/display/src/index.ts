@@ -1,4 +1,20 @@
 export {
+  type BoardFilter,
+  comparePath,
+  experimentPath,
+  experimentsPath,
+  figurePath,
+  gridMetrics,
+  gridPath,
+  leaderboardPath,
+  pairsPath,
+  sweepPath,
+  sweepsPath,
+  tablePath,
+  trialPath,
+  wholeBoard,
+} from "./api-paths.ts";
+export {
   contrast,
   inkOn,
   stateColours,
@@ -29,7 +45,7 @@ export {
   trialAt,
   trialsOfRow,
 } from "./grid-layout.ts";
-export { isStale, type LiveEvent, reconnectDelayMs, type Stale, staleAfter } from "./live-updates.ts";
+export { isStale, type LiveEvent, readAgainAfterMs, reconnectDelayMs, type Stale, staleAfter } from "./live-updates.ts";
 export { cellSide, linePath, marksPath, middleOf, wallPath } from "./maze-geometry.ts";
 export { fill, type WordKey, wordOr, words } from "./words.ts";
 export {

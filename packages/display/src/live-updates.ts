@@ -32,6 +32,13 @@ export function isStale(stale: Stale, path: string): boolean {
   return stale.paths.some((base) => address === base || (base !== "/api/sweeps" && address.startsWith(`${base}/`)));
 }
 
+/** How old an answer must be to be read again, in milliseconds: the dearer it is to work out, the older. */
+export function readAgainAfterMs(path: string): number {
+  if (/\/experiments(?:\/|$)/.test(path)) return 60_000;
+  if (/\/(?:leaderboard|compare)(?:\?|$)/.test(path)) return 15_000;
+  return /\/grid(?:\?|$)/.test(path) ? 3000 : 900;
+}
+
 /** How long to wait before the next try to connect: doubled each time, at most ten seconds, with a share of chance. */
 export function reconnectDelayMs(failures: number, chance: number): number {
   return Math.min(10_000, 500 * 2 ** Math.min(failures, 10)) * (0.75 + chance / 2);

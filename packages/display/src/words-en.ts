@@ -126,6 +126,9 @@ export const english = {
   "label.begin": "Begin",
   "label.change": "Change rater",
   "label.confusion": "First rater (rows) and second (columns)",
+  "label.draw": "Draw the set",
+  "label.drawBody": "The answers to be labelled are drawn once, in a fixed order, for all raters.",
+  "label.drawTitle": "Draw a labelling set?",
   "label.expected": "L3: the principle rebuilt",
   "label.finished": "All {total} answers are labelled. Thank you.",
   "label.given": "L{level} kept: {done} of {total}.",
@@ -324,4 +327,5 @@ export const english = {
   "walk.text": "The maze as a model's prompt has it",
   "walk.title": "Walk a maze",
   "walk.wall": "{n}. {dir}: a wall. You still stand at {cell}.",
+  working: "It is being worked out; this takes a while for a large sweep…",
 } as const;

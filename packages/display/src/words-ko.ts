@@ -127,6 +127,9 @@ export const korean: Readonly<Record<keyof typeof english, string>> = {
   "label.begin": "시작",
   "label.change": "평가자 바꾸기",
   "label.confusion": "첫째 평가자(행)와 둘째(열)",
+  "label.draw": "세트 뽑기",
+  "label.drawBody": "평가할 답을 한 번, 정해진 순서로, 모든 평가자에게 똑같이 뽑습니다.",
+  "label.drawTitle": "평가 세트를 뽑을까요?",
   "label.expected": "L3: 원리를 다시 세움",
   "label.finished": "답 {total}개를 모두 평가했습니다. 고맙습니다.",
   "label.given": "L{level} 저장: {total}개 중 {done}개.",
@@ -324,4 +327,5 @@ export const korean: Readonly<Record<keyof typeof english, string>> = {
   "walk.text": "모델의 프롬프트에 있는 미로",
   "walk.title": "미로 걷기",
   "walk.wall": "{n}. {dir}: 벽입니다. 여전히 {cell}에 있습니다.",
+  working: "계산하는 중입니다. 큰 스윕은 시간이 걸립니다…",
 };

@@ -14,6 +14,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The service's code of an error, such as `not-drawn`; null where it is none of the service's. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof ServiceError ? (error.problem?.code ?? null) : null;
+}
+
 /** A page without a service: where its replies lie. */
 interface StaticPage {
   readonly sweep: string;
@@ -100,7 +105,9 @@ export function saveBlob(blob: Blob, name: string): void {
 export const queries: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (count, error) => count < 2 && !(error instanceof ServiceError),
+      // What takes the service long is worked out while it is asked again.
+      retry: (count, error) => (error instanceof ServiceError ? error.status === 503 && count < 60 : count < 2),
+      retryDelay: (_count, error) => (error instanceof ServiceError ? 3000 : 1000),
       staleTime: 5 * 60_000,
       refetchOnWindowFocus: false,
     },

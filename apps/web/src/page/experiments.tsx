@@ -1,5 +1,16 @@
 import type { ExperimentList, ExperimentView, ResultTableView } from "@hallumaze/contract";
-import { formatCount, formatNumber, formatShare, type PageLanguage, unknown, visibleText } from "@hallumaze/display";
+import {
+  experimentPath,
+  experimentsPath,
+  figurePath,
+  formatCount,
+  formatNumber,
+  formatShare,
+  type PageLanguage,
+  tablePath,
+  unknown,
+  visibleText,
+} from "@hallumaze/display";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { download, shownSnapshot, useApi } from "./api.ts";
@@ -10,8 +21,7 @@ import { Loaded, Loading } from "./states.tsx";
 /** The report's experiments on a sweep as it stands now: what they say, their figures and tables, to look at and to take. */
 export function ExperimentsTab({ name }: { readonly name: string }): ReactNode {
   const { t } = usePreferences();
-  const base = `/api/sweeps/${encodeURIComponent(name)}/experiments`;
-  const query = useApi<ExperimentList>(base);
+  const query = useApi<ExperimentList>(experimentsPath(name));
   const [chosen, setChosen] = useState<string | null>(null);
   return (
     <Loaded query={query}>
@@ -51,7 +61,7 @@ export function ExperimentsTab({ name }: { readonly name: string }): ReactNode {
             {shown === undefined ? (
               <p className="card quiet">{t("experiments.none")}</p>
             ) : (
-              <Experiment key={shown.experiment} base={`${base}/${shown.experiment}`} sweep={name} />
+              <Experiment key={shown.experiment} experiment={shown.experiment} sweep={name} />
             )}
           </div>
         );
@@ -60,9 +70,10 @@ export function ExperimentsTab({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-function Experiment({ base, sweep }: { readonly base: string; readonly sweep: string }): ReactNode {
+function Experiment(props: { readonly experiment: string; readonly sweep: string }): ReactNode {
+  const { experiment: name, sweep } = props;
   const { t, language } = usePreferences();
-  const query = useApi<ExperimentView>(base);
+  const query = useApi<ExperimentView>(experimentPath(sweep, name));
   return (
     <Loaded query={query}>
       {(experiment) => (
@@ -76,11 +87,11 @@ function Experiment({ base, sweep }: { readonly base: string; readonly sweep: st
               {visibleText(message)}
             </p>
           ))}
-          {experiment.figures.map(({ name, title }) => (
-            <Figure key={name} path={`${base}/figures/${name}`} name={name} title={title} sweep={sweep} />
+          {experiment.figures.map((figure) => (
+            <Figure key={figure.name} {...figure} path={figurePath(sweep, name, figure.name)} sweep={sweep} />
           ))}
           {experiment.tables.map((table) => (
-            <Table key={table.name} table={table} path={`${base}/tables/${table.name}.csv`} sweep={sweep} />
+            <Table key={table.name} table={table} path={tablePath(sweep, name, table.name)} sweep={sweep} />
           ))}
           <p className="quiet">
             {t("experiments.provenance", {
@@ -208,7 +219,7 @@ function Table(props: { readonly table: ResultTableView; readonly path: string; 
           </tbody>
         </table>
       </div>
-      <Downloads path={path.replace(/\.csv$/, "")} name={`${sweep}-${table.name}`} kinds={["csv"]} />
+      <Downloads path={path} name={`${sweep}-${table.name}`} kinds={["csv"]} />
     </div>
   );
 }

@@ -3,6 +3,8 @@ import {
   countStates,
   formatCount,
   formatNumber,
+  gridMetrics,
+  gridPath,
   layOutGrid,
   meanOf,
   routeAddress,
@@ -13,32 +15,25 @@ import {
 } from "@hallumaze/display";
 import { type ReactNode, useMemo, useState } from "react";
 
-import { useApi } from "./api.ts";
+import { shownSnapshot, useApi } from "./api.ts";
 import { HeatMap } from "./heat-map.tsx";
 import { usePreferences } from "./preferences.tsx";
 import { Loaded, stateFill, StateBar, Swatch } from "./states.tsx";
 
-const metrics = [
-  "state",
-  ...(["robust", "seed", "published"] as const).flatMap((profile) =>
-    (["mei", "sr", "score", "ce", "brs", "hrr", "hc", "bt", "lt", "fhr"] as const).map(
-      (metric) => `${profile}.${metric}` as const,
-    ),
-  ),
-] as const;
-
 /** The grid of a sweep as a heat map, with the same in a table. */
 export function GridTab({ name }: { readonly name: string }): ReactNode {
   const { t, word } = usePreferences();
+  const snapshot = shownSnapshot();
+  const offered = gridMetrics.filter((each) => snapshot === null || gridPath(name, each) in snapshot.replies);
   const [metric, setMetric] = useState<string>("state");
-  const query = useApi<GridView>(`/api/sweeps/${encodeURIComponent(name)}/grid?metric=${encodeURIComponent(metric)}`);
+  const query = useApi<GridView>(gridPath(name, metric));
   return (
     <section className="card">
       <div className="row">
         <label className="inline">
           {t("grid.colour")}
           <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
-            {metrics.map((each) => (
+            {offered.map((each) => (
               <option key={each} value={each}>
                 {each === "state" ? t("grid.state") : metricName(each, word)}
               </option>

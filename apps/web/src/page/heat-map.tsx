@@ -267,14 +267,15 @@ function drawGrid(board: HTMLCanvasElement, frame: HTMLElement, drawing: Drawing
     const y = (tops[row] ?? 0) - top + headHeight;
     pen.save();
     pen.beginPath();
-    pen.rect(0, headHeight, labelWidth - 6, height);
+    // A model's name has a line of its own: it may be longer than the conditions below it.
+    pen.rect(0, headHeight, width, height);
     pen.clip();
     if (shown.first) {
       pen.font = "600 12px system-ui, sans-serif";
       pen.fillText(visibleText(grid.models[shown.model] ?? ""), 2, y - cell / 2);
     }
     pen.font = "11px system-ui, sans-serif";
-    pen.fillText(drawing.conditionTexts[shown.condition] ?? "", 12, y + cell / 2);
+    pen.fillText(drawing.conditionTexts[shown.condition] ?? "", 12, y + cell / 2, labelWidth - 16);
     pen.restore();
   }
   pen.save();

@@ -5,6 +5,7 @@ import {
   formatNumber,
   formatShare,
   routeAddress,
+  sweepsPath,
   unknown,
   visibleText,
 } from "@hallumaze/display";
@@ -231,7 +232,7 @@ function Disagreements({ calibration }: { readonly calibration: string | null })
 /** The sweeps whose answers people may label. */
 function Labelling(): ReactNode {
   const { t } = usePreferences();
-  const query = useApi<SweepList>("/api/sweeps");
+  const query = useApi<SweepList>(sweepsPath);
   return (
     <section className="card" aria-labelledby="labelling">
       <h2 id="labelling">{t("label.title")}</h2>

@@ -1,8 +1,8 @@
 import type { AgreementView, LabellingView, LabelReport } from "@hallumaze/contract";
 import { formatNumber, formatShare, visibleText } from "@hallumaze/display";
-import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 
-import { download, queries, send, useApi } from "./api.ts";
+import { codeOf, download, queries, send, useApi } from "./api.ts";
 import { useDialogs } from "./dialogs.tsx";
 import { Confusion } from "./judge.tsx";
 import { usePreferences } from "./preferences.tsx";
@@ -41,7 +41,29 @@ export function LabelPage({ set }: { readonly set: string }): ReactNode {
 
 function Items({ set, rater }: { readonly set: string; readonly rater: string }): ReactNode {
   const path = `/api/labelling/${encodeURIComponent(set)}?rater=${encodeURIComponent(rater)}`;
+  const { t } = usePreferences();
+  const { ask, sayError } = useDialogs();
   const query = useApi<LabellingView>(path);
+  const draw = async () => {
+    const question = { title: t("label.drawTitle"), body: t("label.drawBody"), action: t("label.draw") };
+    if ((await ask(question)) === null) return;
+    try {
+      await send(`/api/labelling/${encodeURIComponent(set)}`, {});
+      await queries.invalidateQueries();
+    } catch (error) {
+      sayError(error);
+    }
+  };
+  if (codeOf(query.error) === "not-drawn") {
+    return (
+      <section className="card">
+        <p>{t("label.drawBody")}</p>
+        <button type="button" className="main" onClick={() => void draw()}>
+          {t("label.draw")}
+        </button>
+      </section>
+    );
+  }
   return <Loaded query={query}>{(view) => <Item key={view.item?.itemId} set={set} view={view} />}</Loaded>;
 }
 
@@ -50,6 +72,9 @@ function Item({ set, view }: { readonly set: string; readonly view: LabellingVie
   const { say, sayError } = useDialogs();
   const [reason, setReason] = useState("");
   const [isSending, setSending] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  // Each answer takes the focus: the keys give levels at once, and a screen reader begins with it.
+  useEffect(() => section.current?.focus({ preventScroll: true }), []);
   const { item } = view;
   const give = async (level: number) => {
     if (item === null || isSending) return;
@@ -90,7 +115,12 @@ function Item({ set, view }: { readonly set: string; readonly view: LabellingVie
     [t("label.l1"), item.criteriaL1],
   ] as const;
   return (
-    <section className="card label" aria-label={t("label.item", { n: view.done + 1, total: view.total })}>
+    <section
+      ref={section}
+      tabIndex={-1}
+      className="card label"
+      aria-label={t("label.item", { n: view.done + 1, total: view.total })}
+    >
       <h2>{t("label.item", { n: view.done + 1, total: view.total })}</h2>
       <div className="label-texts">
         <div>
@@ -139,6 +169,7 @@ function Agreement({ set }: { readonly set: string }): ReactNode {
   const { sayError } = useDialogs();
   const base = `/api/labelling/${encodeURIComponent(set)}`;
   const query = useApi<AgreementView>(`${base}/agreement`);
+  if (codeOf(query.error) === "not-drawn") return null;
   return (
     <section className="card" aria-labelledby="agreement">
       <h2 id="agreement">{t("label.agreement")}</h2>

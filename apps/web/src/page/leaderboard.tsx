@@ -1,5 +1,15 @@
 import type { ComparisonView, LeaderboardFigure, LeaderboardView } from "@hallumaze/contract";
-import { formatCount, formatNumber, formatShare, unknown, visibleText } from "@hallumaze/display";
+import {
+  type BoardFilter,
+  comparePath,
+  formatCount,
+  formatNumber,
+  formatShare,
+  leaderboardPath,
+  unknown,
+  visibleText,
+  wholeBoard,
+} from "@hallumaze/display";
 import { type ReactNode, useState } from "react";
 
 import { useApi } from "./api.ts";
@@ -20,20 +30,11 @@ const most: Readonly<Record<(typeof figures)[number], number | null>> = {
   bt: null,
 };
 
-interface Filter {
-  readonly profile: string;
-  readonly size: string;
-  readonly group: string;
-  readonly mirage: string;
-  readonly language: string;
-}
-
 /** Models ranked with intervals and coverage, filtered; and two of them compared on the mazes that both have. */
 export function LeaderboardTab({ name }: { readonly name: string }): ReactNode {
   const { t } = usePreferences();
-  const [filter, setFilter] = useState<Filter>({ profile: "robust", size: "", group: "", mirage: "", language: "" });
-  const path = `/api/sweeps/${encodeURIComponent(name)}/leaderboard?${queryOf({ ...filter })}`;
-  const query = useApi<LeaderboardView>(path);
+  const [filter, setFilter] = useState<BoardFilter>(wholeBoard);
+  const query = useApi<LeaderboardView>(leaderboardPath(name, filter));
   return (
     <Loaded query={query}>
       {(board) => (
@@ -49,18 +50,10 @@ export function LeaderboardTab({ name }: { readonly name: string }): ReactNode {
   );
 }
 
-/** A query in the order of its parts, without the empty ones. */
-function queryOf(parts: Readonly<Record<string, string>>): string {
-  return Object.entries(parts)
-    .filter(([, value]) => value !== "")
-    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
-    .join("&");
-}
-
 function Filters(props: {
   readonly board: LeaderboardView;
-  readonly filter: Filter;
-  readonly onFilter: (filter: Filter) => void;
+  readonly filter: BoardFilter;
+  readonly onFilter: (filter: BoardFilter) => void;
 }): ReactNode {
   const { board, filter, onFilter } = props;
   const { t, word } = usePreferences();
@@ -178,7 +171,7 @@ function Estimate(props: { readonly figure: LeaderboardFigure; readonly most: nu
   const told = `[${formatNumber(lo, digits, language)}, ${formatNumber(hi, digits, language)}]`;
   const hint = t("board.hint", { interval: told, method: method ?? unknown, n, missing });
   return (
-    <span className="estimate" title={hint}>
+    <span className={props.most === null ? "estimate estimate-count" : "estimate"} title={hint}>
       <b>{formatNumber(value, digits, language)}</b> {lo !== null && hi !== null && <small>{told}</small>}
       {props.most !== null && value !== null && (
         <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">
@@ -196,7 +189,7 @@ const compared = ["mei", "sr", "hrr", "ce", "brs", "score"] as const;
 function Comparison(props: {
   readonly name: string;
   readonly board: LeaderboardView;
-  readonly filter: Filter;
+  readonly filter: BoardFilter;
 }): ReactNode {
   const { name, board, filter } = props;
   const { t, word } = usePreferences();
@@ -204,8 +197,7 @@ function Comparison(props: {
   const [a, setA] = useState(models[0] ?? "");
   const [b, setB] = useState(models[1] ?? "");
   const [metric, setMetric] = useState<string>("mei");
-  const { profile, ...rest } = filter;
-  const path = `/api/sweeps/${encodeURIComponent(name)}/compare?${queryOf({ a, b, metric, profile, ...rest })}`;
+  const path = comparePath(name, { a, b, metric }, filter);
   const query = useApi<ComparisonView>(a === b ? null : path);
   const model = (label: string, value: string, set: (value: string) => void) => (
     <label className="inline">

@@ -1,4 +1,4 @@
-import { isStale, reconnectDelayMs, staleAfter } from "@hallumaze/display";
+import { isStale, readAgainAfterMs, reconnectDelayMs, type Stale, staleAfter } from "@hallumaze/display";
 import { createParser } from "eventsource-parser";
 
 import { queries, requestHeaders } from "./api.ts";
@@ -68,21 +68,35 @@ export async function followService(signal: AbortSignal, tell: (state: LiveState
   }
 }
 
+/**
+ * Gathers what became stale and reads it again, each answer only as often as it is worth: what is worked out from a whole
+ * sweep is not asked for at each of its trials.
+ */
 function gatherStale(signal: AbortSignal) {
-  let waiting: NonNullable<ReturnType<typeof staleAfter>>[] = [];
+  const due = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | null = null;
   const refresh = () => {
     timer = null;
-    const all = waiting;
-    waiting = [];
     if (signal.aborted) return;
-    void queries.invalidateQueries({
-      predicate: ({ queryKey: [path] }) => typeof path === "string" && all.some((stale) => isStale(stale, path)),
-    });
+    let waitMs = Number.POSITIVE_INFINITY;
+    for (const path of due) {
+      const readAt = queries.getQueryState([path])?.dataUpdatedAt ?? 0;
+      const leftMs = readAgainAfterMs(path) - (Date.now() - readAt);
+      if (leftMs > 0) waitMs = Math.min(waitMs, leftMs);
+      else {
+        due.delete(path);
+        // What is being read is not asked for twice at once.
+        void queries.invalidateQueries({ queryKey: [path], exact: true }, { cancelRefetch: false });
+      }
+    }
+    if (due.size > 0) timer = setTimeout(refresh, Math.max(gatherMs, waitMs));
   };
   return {
-    add: (stale: NonNullable<ReturnType<typeof staleAfter>>) => {
-      waiting.push(stale);
+    add: (stale: Stale) => {
+      for (const { queryKey } of queries.getQueryCache().getAll()) {
+        const [path] = queryKey;
+        if (typeof path === "string" && isStale(stale, path)) due.add(path);
+      }
       timer ??= setTimeout(refresh, gatherMs);
     },
   };

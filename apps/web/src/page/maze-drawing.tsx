@@ -144,7 +144,10 @@ export function TrapSign({ trap }: { readonly trap: MazeView["traps"][number] })
   const { x, y } = middleOf([trap.row, trap.col]);
   const far = cellSide * 0.34;
   return (
-    <g className="maze-trap" transform={`translate(${x} ${y}) rotate(${turns[trap.dir]}) translate(0 ${-far})`}>
+    <g
+      className={trap.hint === null ? "maze-trap maze-trap-mute" : "maze-trap"}
+      transform={`translate(${x} ${y}) rotate(${turns[trap.dir]}) translate(0 ${-far})`}
+    >
       <path d="M-8 5L0 -7L8 5Z" />
       <text y="4" transform={`rotate(${-turns[trap.dir]})`}>
         !

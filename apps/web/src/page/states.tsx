@@ -25,7 +25,9 @@ export function Loaded<T>(props: {
   const { t } = usePreferences();
   const { openToken } = useDialogs();
   if (query.data !== undefined) return children(query.data);
-  if (!query.isError) return <Loading />;
+  if (!query.isError) {
+    return query.failureReason instanceof ServiceError ? <p className="loading">{t("working")}</p> : <Loading />;
+  }
   const refused = query.error instanceof ServiceError && query.error.status === 401;
   return (
     <div className="card problem" role="alert">

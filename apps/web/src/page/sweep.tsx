@@ -5,6 +5,7 @@ import {
   formatShare,
   formatUsd,
   routeAddress,
+  sweepPath,
   type SweepTab,
   sweepTabs,
   visibleText,
@@ -23,7 +24,7 @@ import { Badges } from "./sweeps.tsx";
 
 /** One sweep: how it stands, what can be done to it, and its parts as tabs. */
 export function SweepPage({ name, tab }: { readonly name: string; readonly tab: SweepTab }): ReactNode {
-  const query = useApi<SweepView>(`/api/sweeps/${encodeURIComponent(name)}`);
+  const query = useApi<SweepView>(sweepPath(name));
   return <Loaded query={query}>{(sweep) => <Sweep sweep={sweep} tab={tab} />}</Loaded>;
 }
 

@@ -1,5 +1,5 @@
 import type { SweepList, SweepSummary } from "@hallumaze/contract";
-import { formatMoment, formatUsd, routeAddress, visibleText } from "@hallumaze/display";
+import { formatMoment, formatUsd, routeAddress, sweepsPath, visibleText } from "@hallumaze/display";
 import type { ReactNode } from "react";
 
 import { useApi } from "./api.ts";
@@ -9,7 +9,7 @@ import { Loaded, StateBar } from "./states.tsx";
 /** All sweeps of the ledger, newest first. */
 export function SweepsPage(): ReactNode {
   const { t } = usePreferences();
-  const query = useApi<SweepList>("/api/sweeps");
+  const query = useApi<SweepList>(sweepsPath);
   return (
     <>
       <h1>{t("sweeps.title")}</h1>

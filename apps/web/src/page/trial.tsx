@@ -4,9 +4,11 @@ import {
   formatNumber,
   formatUsd,
   nextEvent,
+  pairsPath,
   prepareReplay,
   type Replay,
   routeAddress,
+  trialPath,
   visibleText,
 } from "@hallumaze/display";
 import * as Tabs from "@radix-ui/react-tabs";
@@ -27,8 +29,8 @@ export function TrialPage(props: {
   readonly sweep: string | null;
 }): ReactNode {
   const { id, beside } = props;
-  const query = useApi<TrialView>(`/api/trials/${encodeURIComponent(id)}`);
-  const other = useApi<TrialView>(beside === null ? null : `/api/trials/${encodeURIComponent(beside)}`);
+  const query = useApi<TrialView>(trialPath(id));
+  const other = useApi<TrialView>(beside === null ? null : trialPath(beside));
   return (
     <Loaded query={query}>
       {(trial) =>
@@ -339,9 +341,7 @@ function TrialHead(props: {
 /** Other trials on the same maze, to be opened beside this one. */
 function Pairs({ trial, sweep }: { readonly trial: TrialView; readonly sweep: string }): ReactNode {
   const { t, word, language } = usePreferences();
-  const query = useApi<PairList>(
-    `/api/sweeps/${encodeURIComponent(sweep)}/pairs?trial=${encodeURIComponent(trial.trialId)}`,
-  );
+  const query = useApi<PairList>(pairsPath(sweep, trial.trialId));
   const pairs = query.data?.pairs ?? [];
   if (pairs.length === 0) return null;
   return (
