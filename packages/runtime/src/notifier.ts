@@ -28,7 +28,8 @@ export function startNotifier(
   environment: Environment,
   variables: Readonly<Record<string, string | undefined>>,
 ): Notifier | null {
-  const channels = openChannels(environment, variables);
+  const cut = new AbortController();
+  const channels = openChannels(environment, variables, cut.signal);
   if (channels.length === 0) return null;
   const { store, figures, metrics, logger } = given;
   const stop = new AbortController();
@@ -65,6 +66,8 @@ export function startNotifier(
       const last = loop.then(() => look(figures.readNow(), 0));
       const end = new AbortController();
       await Promise.race([last.finally(() => end.abort()), pause(closeMs, end.signal)]);
+      // Nothing that hangs keeps the process from ending; what was not told is told by the next one.
+      cut.abort();
     },
   };
 }

@@ -8,7 +8,7 @@ export const telemetryEnv = {
   /** Signs it, as Standard Webhooks has it. */
   HALLUMAZE_NOTIFY_SECRET: z.string().min(8).optional(),
   /** A program with its words, split at spaces; it gets the JSON on stdin. */
-  HALLUMAZE_NOTIFY_COMMAND: z.string().optional(),
+  HALLUMAZE_NOTIFY_COMMAND: z.string().trim().min(1, "names no program").optional(),
   /** Share of failed trials, among those that have ended, that is told of. */
   HALLUMAZE_NOTIFY_FAILURE_SHARE: z.coerce.number().gt(0).max(1).default(0.2),
   OTEL_SDK_DISABLED: z.string().optional(),

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,6 +43,30 @@ async function listen(...codes: number[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/secret-path`, got };
 }
 
+/** A script that hangs in a program of its own, whose process id it writes into a file. */
+async function hangingScript(lines = "sleep 600 & echo $! > FILE; wait") {
+  const folder = await mkdtemp(join(tmpdir(), "hallumaze-notify-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "pid");
+  await writeFile(join(folder, "hook.sh"), lines.replace("FILE", file));
+  return { file, command: `sh ${join(folder, "hook.sh")}` };
+}
+
+async function pidIn(file: string): Promise<number> {
+  const readPid = async (): Promise<number> => Number(await readFile(file, "utf8").catch(() => ""));
+  await expect.poll(readPid, { timeout: 20_000 }).toBeGreaterThan(0);
+  return readPid();
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    // A process that nobody has waited for yet is still listed.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 describe("a webhook", () => {
   it("gets the JSON, signed so that the library of Standard Webhooks takes it", async () => {
     const { url, got } = await listen(200);
@@ -53,18 +78,58 @@ describe("a webhook", () => {
 
   it("is tried again with the same id, and given up with an error that does not hold its address", async () => {
     const { url, got } = await listen(500, 503, 200);
-    await openWebhook(url, null, [1, 1]).send(alert);
+    await openWebhook(url, null, { waitsMs: [1, 1] }).send(alert);
     expect(got.map(({ headers }) => headers["webhook-id"])).toEqual(Array(3).fill("failing.sweep-1.2"));
     const broken = await listen(500);
-    await expect(openWebhook(broken.url, null, [1]).send(alert)).rejects.toThrow(
+    await expect(openWebhook(broken.url, null, { waitsMs: [1] }).send(alert)).rejects.toThrow(
       "the webhook answered 500, after 2 tries",
     );
-    const nobody = openWebhook("http://127.0.0.1:1/secret-path", null, []).send(alert);
+    const nobody = openWebhook("http://127.0.0.1:1/secret-path", null, { waitsMs: [] }).send(alert);
     await expect(nobody).rejects.toThrow(/^no answer, after 1 tries$/);
   });
 });
 
+describe("the end of the process", () => {
+  it("cuts a webhook that never answers", async () => {
+    const server = createServer(() => undefined).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const end = new AbortController();
+    server.once("request", () => end.abort());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await expect(openWebhook(url, null, { end: end.signal }).send(alert)).rejects.toThrow();
+  });
+
+  it("stops a command that hangs, and what it waits for", async () => {
+    const { file, command } = await hangingScript();
+    const end = new AbortController();
+    const sent = openCommand(command, process.env, { end: end.signal }).send(alert);
+    const pid = await pidIn(file);
+    end.abort();
+    await expect(sent).rejects.toThrow("ended with a signal");
+    await expect.poll(() => isRunning(pid)).toBe(false);
+    const late = openCommand(command, process.env, { end: end.signal }).send(alert);
+    await expect(late).rejects.toThrow("not started any more");
+  });
+});
+
 describe("a command", () => {
+  it("that takes too long is stopped with what it waits for", async () => {
+    const { file, command } = await hangingScript();
+    const sent = openCommand(command, process.env, { timeoutMs: 3000 }).send(alert);
+    await expect(sent).rejects.toThrow("ended with a signal");
+    const pid = await pidIn(file);
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+
+  it("that ends well is told, though it leaves a program running that holds its stdin", async () => {
+    const { file, command } = await hangingScript("exec 3<&0; sleep 600 <&3 & echo $! > FILE");
+    await openCommand(command, process.env).send(alert);
+    const pid = await pidIn(file);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+  });
+
   it("runs without a shell, gets the JSON on its stdin, and sees none of our keys", async () => {
     const folder = await mkdtemp(join(tmpdir(), "hallumaze-notify-"));
     onTestFinished(() => rm(folder, { recursive: true }));

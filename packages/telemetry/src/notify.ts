@@ -16,18 +16,20 @@ const events = {
 
 const webhookTimeoutMs = 10_000;
 const commandTimeoutMs = 30_000;
+const never = new AbortController().signal;
 /** Pauses between the tries of a webhook. */
 const pausesMs = [1000, 4000] as const;
 
-/** The ways to people that the environment names; empty where it names none. */
+/** The ways to people that the environment names; empty where it names none. What is under way ends with `end`. */
 export function openChannels(
   environment: TelemetryEnvironment,
   variables: Readonly<Record<string, string | undefined>>,
+  end: AbortSignal,
 ): readonly AlertChannel[] {
   const { HALLUMAZE_NOTIFY_URL: url, HALLUMAZE_NOTIFY_SECRET: secret, HALLUMAZE_NOTIFY_COMMAND: command } = environment;
   return [
-    ...(url === undefined ? [] : [openWebhook(url, secret ?? null)]),
-    ...(command === undefined ? [] : [openCommand(command, variables)]),
+    ...(url === undefined ? [] : [openWebhook(url, secret ?? null, { end })]),
+    ...(command === undefined ? [] : [openCommand(command, variables, { end })]),
   ];
 }
 
@@ -42,7 +44,11 @@ export function messageOf(alert: Alert): { readonly id: string; readonly body: s
  * Posts JSON. With a secret it is signed as Standard Webhooks has it (https://www.standardwebhooks.com, read 2026-11-30):
  * HMAC-SHA256 of `id.timestamp.body`, under the secret's bytes, or those that a `whsec_…` secret encodes.
  */
-export function openWebhook(url: string, secret: string | null, waitsMs: readonly number[] = pausesMs): AlertChannel {
+export function openWebhook(
+  url: string,
+  secret: string | null,
+  { waitsMs = pausesMs, end = never }: { readonly waitsMs?: readonly number[]; readonly end?: AbortSignal } = {},
+): AlertChannel {
   const post = async ({ id, body }: ReturnType<typeof messageOf>): Promise<void> => {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await fetch(url, {
@@ -57,7 +63,7 @@ export function openWebhook(url: string, secret: string | null, waitsMs: readonl
       body,
       // The address is a secret: it is followed nowhere else.
       redirect: "error",
-      signal: AbortSignal.timeout(webhookTimeoutMs),
+      signal: AbortSignal.any([end, AbortSignal.timeout(webhookTimeoutMs)]),
     });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`the webhook answered ${response.status}`);
@@ -68,7 +74,7 @@ export function openWebhook(url: string, secret: string | null, waitsMs: readonl
       const message = messageOf(alert);
       let said = "";
       for (const pauseMs of [0, ...waitsMs]) {
-        await sleep(pauseMs);
+        await sleep(pauseMs, undefined, { signal: end });
         try {
           await post(message);
           return;
@@ -82,22 +88,39 @@ export function openWebhook(url: string, secret: string | null, waitsMs: readonl
   };
 }
 
-/** Runs a program without a shell, the JSON on its stdin. It sees PATH, HOME and the language, and none of our keys. */
-export function openCommand(command: string, variables: Readonly<Record<string, string | undefined>>): AlertChannel {
+/**
+ * Runs a program without a shell, the JSON on its stdin. It sees PATH, HOME and the language, and none of our keys. One
+ * that takes too long is stopped with all that it started.
+ */
+export function openCommand(
+  command: string,
+  variables: Readonly<Record<string, string | undefined>>,
+  { timeoutMs = commandTimeoutMs, end = never }: { readonly timeoutMs?: number; readonly end?: AbortSignal } = {},
+): AlertChannel {
   const [program = "", ...words] = command.split(/\s+/).filter(Boolean);
   const env = Object.fromEntries(["PATH", "HOME", "LANG"].map((name) => [name, variables[name] ?? ""]));
   return {
     name: "command",
     send: (alert) =>
       new Promise((resolve, reject) => {
-        const child = spawn(program, words, {
-          stdio: ["pipe", "ignore", "ignore"],
-          env,
-          timeout: commandTimeoutMs,
-          killSignal: "SIGKILL",
-        });
+        const enough = AbortSignal.any([end, AbortSignal.timeout(timeoutMs)]);
+        if (enough.aborted) return void reject(new Error("the command was not started any more"));
+        // A group of its own: a script that hangs mostly waits for a program of its own, which has to end with it.
+        const child = spawn(program, words, { stdio: ["pipe", "ignore", "ignore"], env, detached: hasGroups });
+        const stop = (): void => {
+          try {
+            if (hasGroups && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+            else child.kill("SIGKILL");
+          } catch {
+            // It has just ended by itself.
+          }
+        };
+        enough.addEventListener("abort", stop, { once: true });
         child.once("error", () => reject(new Error("the command could not be started")));
-        child.once("close", (code) => {
+        // Not `close`: what it leaves running may hold the stdin that it was given.
+        child.once("exit", (code) => {
+          enough.removeEventListener("abort", stop);
+          child.stdin.destroy();
           if (code === 0) resolve();
           else reject(new Error(`the command ended with ${code ?? "a signal"}`));
         });
@@ -107,6 +130,8 @@ export function openCommand(command: string, variables: Readonly<Record<string, 
       }),
   };
 }
+
+const hasGroups = process.platform !== "win32";
 
 function sign(secret: string, content: string): string {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : secret;
