@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import { createDatabase, findFreePort } from "@hallumaze/testkit";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
@@ -50,6 +54,27 @@ describe("a worker's health port", () => {
 
     worker.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 0 });
+  });
+
+  it("that another program has ends every command that asks for it, with exit 2 and nothing left at work", async () => {
+    const { url: DATABASE_URL, drop } = await createDatabase();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const port = String((other.address() as AddressInfo).port);
+    const stage = openStage({ DATABASE_URL });
+    onTestFinished(async () => {
+      other.close();
+      await stage.clear();
+      await drop();
+    });
+    for (const words of [
+      ["worker", "--role", "solve,judge", "--health-port", port],
+      ["serve", "--judge", "sim/judge", "--port", port],
+    ]) {
+      const { code, err } = await stage.run(words);
+      expect(err).toContain(`cannot listen on 127.0.0.1:${port}: another program has that port. Choose another`);
+      expect([words[0], code]).toEqual([words[0], 2]);
+    }
   });
 
   it.each([

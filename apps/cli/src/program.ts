@@ -1,4 +1,4 @@
-import { type Console, type ExitCode, exitCodes, explainError, type Register } from "@hallumaze/console";
+import { type Console, type ExitCode, exitCodes, explainError, listenProblem, type Register } from "@hallumaze/console";
 import { HalluMazeError } from "@hallumaze/foundation";
 import { Command, CommanderError } from "commander";
 import { closest } from "fastest-levenshtein";
@@ -68,7 +68,7 @@ function exitCodeOf(error: unknown, console: Console): ExitCode {
     return exitCodes.interrupted;
   }
   console.err(explainError(error));
-  const isUsage = error instanceof HalluMazeError && usageCodes.has(error.code);
+  const isUsage = (error instanceof HalluMazeError && usageCodes.has(error.code)) || listenProblem(error) !== null;
   return isUsage ? exitCodes.usage : exitCodes.unexpected;
 }
 

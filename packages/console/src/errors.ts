@@ -21,6 +21,30 @@ const fileReasons: Readonly<Record<string, string>> = {
   EEXIST: "a file stands in the way",
 };
 
+/** Why an address cannot be listened on, in plain words, by the system's code. */
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has that port",
+  EACCES: "no permission for that port",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "nobody knows that address",
+};
+
+/** What to do about a port that could not be opened; null for any other error. */
+export function listenProblem(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code = "", syscall, address, hostname, port } = error as ListenError;
+  const reason = listenReasons[code];
+  if (reason === undefined || (syscall !== "listen" && syscall !== "getaddrinfo")) return null;
+  const place = [address ?? hostname, port].filter((part) => part !== undefined).join(":");
+  return `cannot listen on ${place}: ${reason}. Choose another; port 0 takes a free one.`;
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
 /**
  * Puts an error into plain words: an expected one by its message, an unexpected one with where it happened. Names in it
  * may come from files of others: each line is one without control characters.
@@ -35,6 +59,8 @@ function explain(error: unknown): string {
   const suppressed = bothOf(error);
   if (suppressed !== null) return `${explain(suppressed.first)}\n(while closing: ${explain(suppressed.second)})`;
   if (error instanceof Error) {
+    const unheard = listenProblem(error);
+    if (unheard !== null) return unheard;
     const { code, path } = error as NodeJS.ErrnoException;
     const reason = code === undefined ? undefined : fileReasons[code];
     if (reason !== undefined && path !== undefined) return `cannot use ${path}: ${reason} (${code}).`;

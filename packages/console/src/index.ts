@@ -1,6 +1,6 @@
 export type { AddCommand, Register } from "./command.ts";
 export { type Console, type ExitCode, exitCodes } from "./console.ts";
-export { explainError, UsageError } from "./errors.ts";
+export { explainError, listenProblem, UsageError } from "./errors.ts";
 export { openResultsFolder, writeWhole } from "./files.ts";
 export { checkKnown, findSweep, integerBetween, list, readBytes, readText } from "./inputs.ts";
 export {

@@ -4,6 +4,8 @@ import {
   guardSchema,
   houseChecks,
   openHouse,
+  type SchemaGuard,
+  type SolveWorker,
   startJudgeWorker,
   startSolveWorker,
   watchHouse,
@@ -65,18 +67,25 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       metrics: watch.metrics,
       tracing: watch.tracing,
     };
-    const workers = options.role.map((role) =>
+    let workers: readonly SolveWorker[] = [];
+    let guard: SchemaGuard | null = null;
+    const whyNotReady = (at: number) => (): string | null => {
+      const worker = workers[at];
+      return worker === undefined ? "it starts" : worker.whyNotReady();
+    };
+    const checks = Object.fromEntries(options.role.map((role, at) => [role, whyNotReady(at)]));
+    // Before anything works: where the port is taken, the process ends, and nothing is left at work behind it.
+    await using _health = await openHealthPort(console, healthPort, {
+      checks: { ...houseChecks(house), schema: () => guard?.reason() ?? null, ...checks },
+      metrics: watch.metrics,
+    });
+    workers = options.role.map((role) =>
       role === "judge"
         ? startJudgeWorker({ ...shared, provider: house.judgeProvider })
         : startSolveWorker({ ...shared, provider: house.provider, lanes: options.lanes ?? null }),
     );
     const ended = new AbortController();
-    const guard = guardSchema(house, ended.signal);
-    const checks = Object.fromEntries(workers.map((worker, index) => [options.role[index] ?? "", worker.whyNotReady]));
-    await using _health = await openHealthPort(console, healthPort, {
-      checks: { ...houseChecks(house), schema: guard.reason, ...checks },
-      metrics: watch.metrics,
-    });
+    guard = guardSchema(house, ended.signal);
     console.err(
       `worker: role ${options.role.join(", ")}, ${options.concurrency} trials a lane, ${house.queueName}, ${house.databaseName}`,
     );
