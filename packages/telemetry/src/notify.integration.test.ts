@@ -97,7 +97,7 @@ describe("the end of the process", () => {
     const end = new AbortController();
     server.once("request", () => end.abort());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await expect(openWebhook(url, null, { end: end.signal }).send(alert)).rejects.toThrow();
+    await expect(openWebhook(url, null, { end: end.signal }).send(alert)).rejects.toThrow("aborted");
   });
 
   it("stops a command that hangs, and what it waits for", async () => {

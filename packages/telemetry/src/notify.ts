@@ -104,7 +104,10 @@ export function openCommand(
     send: (alert) =>
       new Promise((resolve, reject) => {
         const enough = AbortSignal.any([end, AbortSignal.timeout(timeoutMs)]);
-        if (enough.aborted) return void reject(new Error("the command was not started any more"));
+        if (enough.aborted) {
+          reject(new Error("the command was not started any more"));
+          return;
+        }
         // A group of its own: a script that hangs mostly waits for a program of its own, which has to end with it.
         const child = spawn(program, words, { stdio: ["pipe", "ignore", "ignore"], env, detached: hasGroups });
         const stop = (): void => {
