@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { writeWhole } from "@hallumaze/console";
 import type { ExperimentResult, FigureData, ResultTable } from "@hallumaze/experiments";
-import { type ChartSpec, type Figure, FigureError, type FigureOptions, renderFigure } from "@hallumaze/figures";
+import type * as Drawing from "@hallumaze/figures";
 import { csvTable, latexTable, markdownTable, resultChart } from "@hallumaze/reports";
 
 /** A figure as a page shows it. */
@@ -47,24 +47,30 @@ async function writeTable(path: string, table: ResultTable): Promise<void> {
 async function writeFigure(path: string, figure: FigureData): Promise<string | null> {
   const spec = resultChart(figure);
   await writeWhole(`${path}.vl.json`, [`${JSON.stringify(spec, null, 2)}\n`]);
+  // Loaded with the first figure: by then the trials are read, and what reading took has been let go.
+  const drawing = await import("@hallumaze/figures");
   let wide: string | null = null;
   for (const columns of [1, 2] as const) {
     try {
-      const { svg, pdf } = await renderAcross(spec, { columns, title: figure.title });
+      const { svg, pdf } = await renderAcross(drawing, spec, { columns, title: figure.title });
       const name = columns === 1 ? path : `${path}-wide`;
       await writeWhole(`${name}.svg`, [svg]);
       await writeWhole(`${name}.pdf`, [pdf]);
       if (columns === 2) wide = svg;
     } catch (error) {
       // Many long names fit no narrow column; the wide one remains.
-      if (!(error instanceof FigureError) || error.code !== "figure-too-wide") throw error;
+      if (!(error instanceof drawing.FigureError) || error.code !== "figure-too-wide") throw error;
     }
   }
   return wide;
 }
 
 /** Over two columns, panels that stand below each other stand side by side where they fit: a page is not so high. */
-async function renderAcross(spec: ChartSpec, options: FigureOptions): Promise<Figure> {
+async function renderAcross(
+  { renderFigure, FigureError }: typeof Drawing,
+  spec: Drawing.ChartSpec,
+  options: Drawing.FigureOptions,
+): Promise<Drawing.Figure> {
   const { facet } = spec;
   if (options.columns === 1 || !isRowFacet(facet)) return renderFigure(spec, options);
   const { row, ...rest } = facet;

@@ -27,6 +27,7 @@ import {
   poolLevels,
   toLevels,
 } from "./confidence-levels.ts";
+import { packAttempts, unpackAttempts } from "./packed-attempts.ts";
 import type { ExperimentResult } from "./result.ts";
 import { fewMazesOf } from "./sample-warnings.ts";
 import { count, percent, two, withInterval } from "./wording.ts";
@@ -38,18 +39,23 @@ export interface ConfidenceTrial {
   readonly levels: Readonly<Record<ConfidenceTarget, readonly ConfidenceLevel[]>>;
   /** Attempts that could have carried a confidence and did not. */
   readonly missing: number;
+  /** Made anew at each reading. */
   readonly attempts: readonly PatternAttempt[];
 }
 
 /** Takes the confidences out of a trial's walk. */
 export function confidenceTrial(row: Pick<TrialSource, "alias" | "plan">, walk: Pick<Walk, "steps">): ConfidenceTrial {
+  // A report holds many thousands of these.
+  const packed = packAttempts(patternAttempts(walk));
   const [legal, onRoute] = [judgementsOfWalk(walk, "legal", "all"), judgementsOfWalk(walk, "onRoute", "all")];
   return {
     model: row.alias,
     mazeKey: mazeKeyOf(row.plan),
     levels: { legal: toLevels(legal.judgements), onRoute: toLevels(onRoute.judgements) },
     missing: legal.missing,
-    attempts: patternAttempts(walk),
+    get attempts() {
+      return unpackAttempts(packed);
+    },
   };
 }
 

@@ -31,7 +31,7 @@ export interface Trial {
   readonly value: (metric: Metric) => number | null;
 }
 
-/** Trials kept as columns of numbers: 1,000,000 of them take about 170 MB, and a model's, while it is worked on, some 250 bytes a trial more. */
+/** Trials kept as columns of numbers: 1,000,000 of them take about 170 MB, and a model's, while it is worked on, some 50 bytes a trial more. */
 export interface TrialTable {
   readonly add: (row: TrialSource) => void;
   /** How many trials there are. */
@@ -96,19 +96,19 @@ export function createTrialTable(): TrialTable {
     return { id: mazes.idOf(key, () => facts), facts, traps: count };
   };
 
-  const trialAt = (at: number): Trial => ({
-    model: models.at(modelIds.at(at)),
-    maze: mazes.at(mazeIds.at(at)),
-    condition: conditions.at(conditionIds.at(at)),
-    traps: trapCounts.at(at),
-    kind: kinds[kindIds.at(at)] ?? "missing",
-    outcome: outcomes.at(outcomeIds.at(at)),
-    ariadne: records.get(at) ?? null,
-    value: (metric) => {
+  const read: TrialReader = {
+    model: (at) => models.at(modelIds.at(at)),
+    maze: (at) => mazes.at(mazeIds.at(at)),
+    condition: (at) => conditions.at(conditionIds.at(at)),
+    traps: (at) => trapCounts.at(at),
+    kind: (at) => kinds[kindIds.at(at)] ?? "missing",
+    outcome: (at) => outcomes.at(outcomeIds.at(at)),
+    ariadne: (at) => records.get(at) ?? null,
+    value: (at, metric) => {
       const value = columnOf.get(metric)?.at(at) ?? Number.NaN;
       return Number.isNaN(value) ? null : value;
     },
-  });
+  };
 
   const orderRows = (): ReadonlyMap<string, Uint32Array> => {
     const [mazePlaces, conditionPlaces] = [placesOf(mazes.all()), placesOf(conditions.all())];
@@ -134,12 +134,60 @@ export function createTrialTable(): TrialTable {
       ordered ??= orderRows();
       const kept: Trial[] = [];
       for (const at of ordered.get(model) ?? []) {
-        const trial = trialAt(at);
+        const trial = new TableTrial(read, at);
         if (keep === undefined || keep(trial)) kept.push(trial);
       }
       return kept;
     },
   };
+}
+
+/** Reads one field of the trial at a place. */
+type TrialReader = {
+  readonly [Field in Exclude<keyof Trial, "value">]: (at: number) => Trial[Field];
+} & { readonly value: (at: number, metric: Metric) => number | null };
+
+/** A place in a table: a model's trials are held many at once, so each is two words and reads when it is asked. */
+class TableTrial implements Trial {
+  readonly #read: TrialReader;
+  readonly #at: number;
+
+  constructor(read: TrialReader, at: number) {
+    this.#read = read;
+    this.#at = at;
+  }
+
+  get model(): string {
+    return this.#read.model(this.#at);
+  }
+
+  get maze(): MazeFacts {
+    return this.#read.maze(this.#at);
+  }
+
+  get condition(): Condition {
+    return this.#read.condition(this.#at);
+  }
+
+  get traps(): number {
+    return this.#read.traps(this.#at);
+  }
+
+  get kind(): AnswerKind {
+    return this.#read.kind(this.#at);
+  }
+
+  get outcome(): string {
+    return this.#read.outcome(this.#at);
+  }
+
+  get ariadne(): AriadneRecord | null {
+    return this.#read.ariadne(this.#at);
+  }
+
+  value(metric: Metric): number | null {
+    return this.#read.value(this.#at, metric);
+  }
 }
 
 /** Puts rows into a table. */

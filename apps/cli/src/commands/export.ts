@@ -3,7 +3,6 @@ import { type AddCommand, exitCodes, findSweep, UsageError, writeWhole } from "@
 import { once } from "node:events";
 import { resolve } from "node:path";
 
-import { writeTrialParquet } from "@hallumaze/publishing";
 import { openHouse } from "@hallumaze/runtime";
 import {
   type ReportPages,
@@ -38,6 +37,7 @@ export const addExportCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     if (options.format === "parquet") {
+      const { writeTrialParquet } = await import("@hallumaze/publishing");
       const { rows } = await writeTrialParquet(
         judgedTrials(house.store, sweep),
         resolve(console.workingFolder, options.output ?? ""),
