@@ -16,13 +16,22 @@ const trials = Number(process.argv[3] ?? (what === "export" ? 200_000 : 1_000_00
 /** Other, small sweeps beside the large one. */
 const smallSweeps = 200;
 const name = "large";
+const solvers = ["dfs-honest", "random-walk", "wall-follower", "greedy-se"].map((solver) => `sim/${solver}`);
+const smallGrid = { models: solvers, seeds: ["1..6"] };
+/** A report compares models and conditions: a grid of 96 cells a seed, copied over seeds. */
+const paperGrid = {
+  models: [...solvers, ...["oracle", "mirage-prone", "overconfident", "calibrated"].map((solver) => `sim/${solver}`)],
+  seeds: [1],
+  sizes: [5, 7, 9],
+  mirage: [true, false],
+  languages: ["ko", "en"],
+};
 
 const database = await createDatabase();
 const stage = openStage({ DATABASE_URL: database.url });
 try {
   await using ledger = await openLedger(database.url);
-  const models = ["sim/dfs-honest", "sim/random-walk", "sim/wall-follower", "sim/greedy-se"];
-  await mustRun(stage, ["run", stage.spec(name, { models, seeds: ["1..6"] })]);
+  await mustRun(stage, ["run", stage.spec(name, what === "report" ? paperGrid : smallGrid)]);
   const fillStartedMs = performance.now();
   const rows = await multiply(ledger, trials);
   const fillSeconds = Math.round((performance.now() - fillStartedMs) / 1000);

@@ -34,7 +34,7 @@ export interface AnalysisData {
 export interface GatherOptions {
   /** Trials that are expected. */
   readonly expected: number;
-  /** Walks that are kept at most, evenly spread over the trials; 40,000 unless told. */
+  /** Walks that are kept at most, evenly spread over the trials; 20,000 unless told. */
   readonly walksMax?: number;
   /** Ends the reading with an error when it fires. */
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ export interface GatherOptions {
 export async function gatherData(
   records: AsyncIterable<TrialRecord>,
   imported: AsyncIterable<readonly StoredImportedTrial[]>,
-  { expected, walksMax = 40_000, signal }: GatherOptions,
+  { expected, walksMax = 20_000, signal }: GatherOptions,
 ): Promise<AnalysisData> {
   const table = createTrialTable();
   const confidences: ConfidenceTrial[] = [];

@@ -58,10 +58,11 @@ export function bootstrapDraws(
 
 /** As many items as there are, drawn with replacement. */
 export function resample<Item>(items: readonly Item[], random: Random): Item[] {
-  const drawn: Item[] = [];
-  for (let count = 0; count < items.length; count++) {
+  // Its length at once: an array that grows is copied over and over, ten thousand times a figure.
+  const drawn = new Array<Item>(items.length);
+  for (let at = 0; at < items.length; at++) {
     const item = items[random.below(items.length)];
-    if (item !== undefined) drawn.push(item);
+    if (item !== undefined) drawn[at] = item;
   }
   return drawn;
 }

@@ -42,6 +42,15 @@ const trialsOf = (rows: readonly TrialSource[]): readonly Trial[] => trialTable(
 const draws = () => openDraws("test", { resamples: 200, permutations: 200 });
 
 describe("a table of trials", () => {
+  it("gives back every number as it came, also of a column with more different ones than two bytes count", () => {
+    const meiOf = (at: number): number | null => (at % 1000 === 7 ? null : (at * 0.7) / 100_000);
+    const rows = Array.from({ length: 100_000 }, (_, at) => row(meiOf(at), { repeat: at }));
+    const trials = trialsOf(rows);
+    expect(trials).toHaveLength(rows.length);
+    expect(trials.findIndex((trial, at) => !Object.is(trial.value("mei"), meiOf(at)))).toBe(-1);
+    expect(trials.findIndex((trial) => trial.value("level") !== null)).toBe(-1);
+  });
+
   it("gives a model's trials by maze, condition and repeat, whatever the order of the rows", () => {
     const rows = [
       row(0.1, { seed: 2 }),
