@@ -2,7 +2,9 @@ import type { QueuePort, StorePort } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 import type { JudgeStorePort } from "@hallumaze/judging";
 
+import type { PagePorts } from "./page-ports.ts";
 import type { BoardLanes } from "./serve-board.ts";
+import type { PageFiles } from "./serve-files.ts";
 import type { WatchPorts } from "./watch-routes.ts";
 
 /** The part of the ledger that the API works on. */
@@ -30,6 +32,10 @@ export interface ApiPorts {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** The lanes that the board shows now; without it there is no board. */
   readonly board?: BoardLanes;
+  /** What the page reads and changes; without it there are none of its routes. */
+  readonly page?: PagePorts;
+  /** The page itself, served at `/`; without it there is none. */
+  readonly files?: PageFiles;
   /** Beside database and queue, what has to work, and the metrics; without them there is no `/metrics`. */
   readonly watch?: Pick<WatchPorts, "checks" | "metrics">;
   /** Is told of what became a 500 or a 503. */

@@ -31,6 +31,11 @@ describe("who may call", () => {
     ["from another machine", { address: "192.0.2.7" }, 401],
     ["through a proxy on this machine", { headers: { "x-forwarded-for": "192.0.2.7" } }, 401],
     ["under a foreign name that leads here", { headers: { host: "rebound.example" } }, 401],
+    ["by a page of this service", { headers: { origin: "http://localhost", "sec-fetch-site": "same-origin" } }, 404],
+    ["by a page of another site", { headers: { origin: "https://evil.example" } }, 401],
+    ["by a page of another port of this machine", { headers: { origin: "http://localhost:3000" } }, 401],
+    ["by a page without an origin", { headers: { origin: "null" } }, 401],
+    ["as an image of another site", { headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }, 401],
   ])("a read %s without the token", async (_, given, status) => {
     const { call } = await openMemoryStage();
     const response = await call("GET", "/api/benchmark/results/none", { token: null, ...given });

@@ -3,8 +3,6 @@ import {
   fitnessQuery,
   fitnessView,
   pendingView,
-  problem,
-  problemMediaType,
   resultCreated,
   resultInput,
   resultView,
@@ -13,18 +11,7 @@ import {
 } from "@hallumaze/contract";
 import { createRoute, z } from "@hono/zod-openapi";
 
-const security = [{ bearer: [] }];
-
-function problems<const Statuses extends readonly number[]>(...statuses: Statuses) {
-  const response = { description: "An error", content: { [problemMediaType]: { schema: problem } } };
-  return Object.fromEntries(statuses.map((status) => [status, response])) as {
-    readonly [Status in Statuses[number]]: typeof response;
-  };
-}
-
-function json<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description, content: { "application/json": { schema } } };
-}
+import { json, problems, security } from "./route-parts.ts";
 
 const resultId = z.object({ result_id: z.string().max(100) });
 

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { problemMediaType, type ReadyCheck } from "@hallumaze/contract";
 import type { Consensus, ServiceJudge } from "@hallumaze/judging";
 import { OpenAPIHono } from "@hono/zod-openapi";
@@ -5,11 +7,21 @@ import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 
 import type { ApiPorts } from "./api-ports.ts";
+import type { PagePorts } from "./page-ports.ts";
 import { boundedQueue, boundedStore } from "./bounded-calls.ts";
 import { type ApiEnv, guardAccess, limitRate } from "./guard-access.ts";
 import { errorResponse, ProblemError, problemResponse } from "./problems.ts";
 import { addBenchmark } from "./serve-benchmark.ts";
 import { addBoard } from "./serve-board.ts";
+import { addEvents } from "./serve-events.ts";
+import { addExperiments } from "./serve-experiments.ts";
+import { addFiles, isPageFile } from "./serve-files.ts";
+import { addJudges } from "./serve-judges.ts";
+import { addLabelling } from "./serve-labelling.ts";
+import { addPeople } from "./serve-people.ts";
+import { addRanking } from "./serve-ranking.ts";
+import { addSteering } from "./serve-steering.ts";
+import { addSweeps } from "./serve-sweeps.ts";
 import { addWatch } from "./watch-routes.ts";
 
 /** How the API behaves. Times in milliseconds. */
@@ -26,6 +38,11 @@ export interface ApiSettings {
   readonly deadlineMs?: number;
   /** Longest time for one call to ledger or queue. 5 s unless told. */
   readonly storeTimeoutMs?: number;
+  /** Longest time for an answer that is worked out from a whole sweep. 30 s unless told. */
+  readonly workMs?: number;
+  /** Between two looks for changes while somebody listens, and between two signs of life to a listener: 1 s and 15 s. */
+  readonly lookMs?: number;
+  readonly beatMs?: number;
   /** Longest time for ledger and queue to say that they are there. 2 s unless told. */
   readonly pingMs?: number;
   /** Largest body, in bytes. 1 MiB unless told. */
@@ -58,7 +75,7 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
   app.notFound(() => problemResponse("not-found"));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-origin" }));
   app.use(limitRate(requestsPerMinute));
-  app.use(guardAccess(settings.token));
+  app.use(guardAccess(settings.token, (path) => isPageFile(ports.files, path)));
   const limitBody = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") });
   // Only a length that is stated can be held to its limit here: a body without one would have to be copied, which Node's
   // own requests do not allow. One that announces no body has none.
@@ -84,6 +101,8 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
     },
     stop.signal,
   );
+  if (ports.page !== undefined) addPage(app, ports, ports.page, settings, stop.signal);
+  if (ports.files !== undefined) addFiles(app, ports.files);
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
@@ -94,6 +113,26 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
     },
   });
   return { fetch: (request, bindings) => app.fetch(request, bindings), stop: () => stop.abort() };
+}
+
+/** Adds all that the page reads and changes. */
+function addPage(
+  app: OpenAPIHono<ApiEnv>,
+  { now, sleep, onError }: ApiPorts,
+  page: PagePorts,
+  { version, judge, storeTimeoutMs = 5000, workMs = 30_000, lookMs = 1000, beatMs = 15_000 }: ApiSettings,
+  stop: AbortSignal,
+): void {
+  const bounds = { callMs: storeTimeoutMs, workMs };
+  addSweeps(app, page, bounds, now);
+  addRanking(app, page, bounds, now);
+  addExperiments(app, page, bounds, now, stop);
+  addSteering(app, page, bounds);
+  addPeople(app, page, bounds);
+  addJudges(app, page, bounds, judge);
+  addLabelling(app, page, bounds);
+  const settings = { version, run: randomUUID().slice(0, 8), lookMs, beatMs };
+  addEvents(app, { views: page.views, sleep, onError }, settings, bounds, stop);
 }
 
 /** What every role needs, where nobody says more. */

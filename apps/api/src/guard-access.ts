@@ -21,14 +21,15 @@ const health = new Set(["/healthz", "/readyz"]);
  * from elsewhere. Before the board a browser may show it as the password of HTTP Basic, under any name.
  *
  * A page of a foreign site that had its name led to 127.0.0.1, or a proxy on this machine, is elsewhere: the Host header and
- * the proxies' headers tell.
+ * the proxies' headers tell. So is a request that a page of another origin makes: Origin and Sec-Fetch-Site tell. `isOpen`
+ * names the paths that everybody may read.
  */
-export function guardAccess(token: string): MiddlewareHandler<ApiEnv> {
+export function guardAccess(token: string, isOpen: (path: string) => boolean = () => false): MiddlewareHandler<ApiEnv> {
   const expected = hash(token);
   return async (c, next) => {
     const isRead = c.req.method === "GET" || c.req.method === "HEAD";
     const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);
-    if (!isBoard && isRead && isFromThisMachine(c)) return next();
+    if (isRead && (isOpen(c.req.path) || (!isBoard && isFromThisMachine(c)))) return next();
     const shown = c.req.header("authorization") ?? "";
     const given = /^Bearer +(\S+) *$/i.exec(shown)?.[1] ?? (isBoard ? passwordOf(shown) : undefined);
     if (given !== undefined && timingSafeEqual(hash(given), expected)) return next();
@@ -65,7 +66,17 @@ function isFromThisMachine(c: Context<ApiEnv>): boolean {
   const address = addressOf(c);
   if (address === undefined || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
   if (c.req.header("forwarded") !== undefined || c.req.header("x-forwarded-for") !== undefined) return false;
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(c.req.header("host") ?? "");
+  const host = c.req.header("host") ?? "";
+  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host)) return false;
+  return !isFromForeignPage(c, host);
+}
+
+/** A link from elsewhere to a page is no harm; what a foreign page fetches by itself is. */
+function isFromForeignPage(c: Context<ApiEnv>, host: string): boolean {
+  const origin = c.req.header("origin");
+  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) return true;
+  const site = c.req.header("sec-fetch-site") ?? "none";
+  return site !== "none" && site !== "same-origin" && c.req.header("sec-fetch-mode") !== "navigate";
 }
 
 function passwordOf(authorization: string): string | undefined {

@@ -19,8 +19,9 @@ import {
   trialCsv,
   trialJsonl,
 } from "@hallumaze/reports";
+import { findInSweep, type SweepFindings } from "@hallumaze/watching";
 
-import { findingLines, findingsMarkdown, findInSweep, type SweepFindings } from "./findings.ts";
+import { findingLines, findingsMarkdown } from "./findings.ts";
 
 const pageSize = 500;
 /** Findings that a run prints; its folder has all. */

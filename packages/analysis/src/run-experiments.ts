@@ -40,6 +40,22 @@ const experiments: Readonly<Record<ExperimentName, Experiment>> = {
 /** The experiments in the order of a report. */
 export const experimentNames = Object.keys(experiments) as readonly ExperimentName[];
 
+/** What each experiment is called, before it is run. */
+export const experimentTitles: Readonly<Record<ExperimentName, string>> = {
+  models: "Model comparison",
+  outcomes: "Outcomes and coverage",
+  mirage: "Linguistic Mirage",
+  ariadne: "Ariadne's Thread",
+  difficulty: "Difficulty curve",
+  confidence: "Confidence and reality",
+  ablation: "Ablation",
+  reasoning: "Reasoning models against plain ones",
+  human: "People and models",
+  language: "Korean and English",
+  judge: "Judge level against metrics",
+  profiles: "Profiles side by side",
+};
+
 /** Runs one experiment over gathered data. */
 export function runExperiment(name: ExperimentName, data: AnalysisData, options: ExperimentOptions): ExperimentResult {
   const result = experiments[name](data, options);

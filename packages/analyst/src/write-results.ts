@@ -52,7 +52,9 @@ async function writeFigure(path: string, figure: FigureData): Promise<string | n
   let wide: string | null = null;
   for (const columns of [1, 2] as const) {
     try {
-      const { svg, pdf } = await renderAcross(drawing, spec, { columns, title: figure.title });
+      const { svg, pdf } = await (columns === 1
+        ? drawing.renderFigure(spec, { columns, title: figure.title })
+        : drawing.renderWide(spec, figure.title));
       const name = columns === 1 ? path : `${path}-wide`;
       await writeWhole(`${name}.svg`, [svg]);
       await writeWhole(`${name}.pdf`, [pdf]);
@@ -63,27 +65,6 @@ async function writeFigure(path: string, figure: FigureData): Promise<string | n
     }
   }
   return wide;
-}
-
-/** Over two columns, panels that stand below each other stand side by side where they fit: a page is not so high. */
-async function renderAcross(
-  { renderFigure, FigureError }: typeof Drawing,
-  spec: Drawing.ChartSpec,
-  options: Drawing.FigureOptions,
-): Promise<Drawing.Figure> {
-  const { facet } = spec;
-  if (options.columns === 1 || !isRowFacet(facet)) return renderFigure(spec, options);
-  const { row, ...rest } = facet;
-  try {
-    return await renderFigure({ ...spec, facet: { ...rest, column: row } }, options);
-  } catch (error) {
-    if (error instanceof FigureError && error.code === "figure-too-wide") return renderFigure(spec, options);
-    throw error;
-  }
-}
-
-function isRowFacet(facet: unknown): facet is { readonly row: unknown } {
-  return typeof facet === "object" && facet !== null && "row" in facet && !("column" in facet);
 }
 
 /** Warnings as lines: those that differ only in the name before the colon are one. */

@@ -22,8 +22,7 @@ export const gridQuery = z.strictObject({ metric: gridMetric.default("state") })
 export const maxGridCells = 200_000;
 
 /**
- * Answer of `GET /api/sweeps/{name}/grid`: columns of equal length, one place a trial, ordered by model, then condition, then
- * seed and repeat. `model`, `condition`, `seed` and `state` are places in the lists of the same name.
+ * Answer of `GET /api/sweeps/{name}/grid`: columns of equal length, one place a trial, by model, size and seed. `model`, `condition`, `seed` and `state` are places in the lists of the same name.
  */
 export const gridView = z
   .object({

@@ -167,11 +167,12 @@ export {
   type GateList,
 } from "./judge-pages.ts";
 export {
-  agreementQuery,
   agreementView,
   type AgreementView,
   humanLevel,
   labelInput,
+  labellingDrawInput,
+  labellingDrawn,
   labellingParam,
   labellingQuery,
   labellingView,

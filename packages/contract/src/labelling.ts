@@ -11,18 +11,21 @@ export const labellingParam = z.strictObject({ set: sweepName });
 /** Query of `GET /api/labelling/{set}`. */
 export const labellingQuery = z.strictObject({ rater: raterName });
 
-/** Query of what two raters said. */
-export const agreementQuery = z.strictObject({});
-
 /** Most items of a labelling set. */
 export const maxLabellingItems = 120;
+
+/** Body of `POST /api/labelling/{set}`, which draws the set, once: an empty object. */
+export const labellingDrawInput = z.strictObject({}).meta({ id: "LabellingDrawInput" });
+
+/** Answer to a draw: how many items the set has. */
+export const labellingDrawn = z.object({ set: z.string(), total: z.int() }).meta({ id: "LabellingDrawn" });
 
 /** A level that a person gives. */
 export const humanLevel = z.int().min(1).max(3);
 
 /**
  * Answer of `GET /api/labelling/{set}`: the rater's next item, blind: no model, no condition, no judge, no other rater. `item`
- * is null once all are labelled.
+ * is null once all are labelled. Before the set is drawn it is a problem `not-drawn`.
  */
 export const labellingView = z
   .object({

@@ -86,7 +86,10 @@ export const sweepView = z
     rehearsal: z.boolean(),
     ...steeringFields,
     states: stateCounts,
-    etaMs: z.number().nullable().describe("The slowest lane's; null where one of them is not known, or all is done"),
+    etaMs: z
+      .number()
+      .nullable()
+      .describe("The slowest lane's; null where one of them is not known, 0 where all is done"),
     models: z.array(modelProgress),
     failures: z.array(failureGroup),
     money: z.object({

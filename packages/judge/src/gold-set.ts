@@ -56,7 +56,7 @@ export function parseGoldSet(jsonl: string, options: GoldSetOptions = {}): GoldS
   const { splitSeed = "gold", expectedSeal } = options;
   const { entries, seals, problems } = readLines(jsonl);
   const placed = entries.map((entry) => {
-    const id = itemId(entry);
+    const id = goldItemId(entry);
     return { ...entry, id, split: entry.split ?? drawSplit(splitSeed, id) };
   });
   const items: GoldItem[] = [];
@@ -111,7 +111,7 @@ function readLines(jsonl: string): {
     if (read.kind === "problems") problems.push(...read.problems);
     else if (read.kind === "seal") seals.push({ line, seal: read.seal });
     else {
-      const id = itemId(read.entry);
+      const id = goldItemId(read.entry);
       const first = lineOf.get(id);
       lineOf.set(id, first ?? line);
       if (first === undefined) entries.push(read.entry);
@@ -121,8 +121,11 @@ function readLines(jsonl: string): {
   return { entries, seals, problems };
 }
 
-/** Blanks and Unicode's ways to write one letter do not make a second item of the same text. */
-function itemId(entry: GoldEntry): string {
+/**
+ * The id of an item: of its scenario and response. Blanks and Unicode's ways to write one letter do not make a second item
+ * of the same text.
+ */
+export function goldItemId(entry: Pick<GoldEntry, "scenario" | "response">): string {
   const plain = (text: string): string => text.normalize("NFC").replace(/\s+/g, " ").trim();
   const { prompt, expectedL3, criteriaL1, criteriaL2 } = entry.scenario;
   const scenario = [prompt, expectedL3, criteriaL1 ?? "", criteriaL2 ?? ""].map(plain);

@@ -48,4 +48,12 @@ export type { CoefficientEstimate, ConfusionMatrix, HumanAgreement, LevelCounts,
 export { correctedMean, type Fitness, type FitnessInput, predictionPoweredMean } from "./fitness.ts";
 export { decideGate, type GateDecision, type GateRefusal, gateKey } from "./gate.ts";
 export type { GoldLabel, GoldProblem, GoldSplit } from "./gold-line.ts";
-export { type GoldItem, type GoldSet, type GoldSetOptions, type GoldTie, parseGoldSet, sealLine } from "./gold-set.ts";
+export {
+  goldItemId,
+  type GoldItem,
+  type GoldSet,
+  type GoldSetOptions,
+  type GoldTie,
+  parseGoldSet,
+  sealLine,
+} from "./gold-set.ts";

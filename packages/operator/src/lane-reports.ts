@@ -1,10 +1,8 @@
-import { checkKnown } from "@hallumaze/console";
 import type { LaneDepth, LaneLimits, LaneUse, SweepRecord } from "@hallumaze/engine";
 import { limiterLaneOf } from "@hallumaze/judging";
 import { singleLine } from "@hallumaze/reports";
 import { findDefaultLimits, type House } from "@hallumaze/runtime";
-import { type LaneControl, limitsUnder } from "@hallumaze/steering";
-import { judgesOf, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+import { knownLanes, type LaneControl, limitsUnder } from "@hallumaze/steering";
 
 /** How a lane stands. */
 export interface LaneReport {
@@ -20,19 +18,13 @@ export interface LaneReport {
   readonly control: LaneControl | null;
 }
 
-interface KnownLane {
-  readonly lane: string;
-  readonly models: readonly string[];
-  readonly limits: LaneLimits;
-}
-
 /** The lanes of a sweep, or without one all that have work, an operator's word, or are asked for. */
 export async function listLanes(
   house: House,
   sweep: SweepRecord | null,
   asked: readonly string[] = [],
 ): Promise<readonly LaneReport[]> {
-  const known = knownLanes(sweep === null ? await house.store.listSweeps() : [sweep]);
+  const known = knownLanes(sweep === null ? await house.store.listSweeps() : [sweep], findDefaultLimits);
   const controls = (await house.store.laneControls()).filter(isSaid);
   const open =
     sweep === null ? [...(await house.store.listOpenLanes(null)), ...(await house.store.listOpenJudgeLanes(null))] : [];
@@ -63,54 +55,8 @@ export async function listLanes(
   });
 }
 
-/** The lanes that a word names: a lane itself, or those of a model by alias, `provider/model` or its own name. */
-export async function namedLanes(house: House, word: string): Promise<readonly string[]> {
-  const known = knownLanes(await house.store.listSweeps());
-  const exact = known.filter(({ lane }) => lane === word);
-  if (exact.length > 0) return exact.map(({ lane }) => lane);
-  const ofModel = known.filter(({ lane, models }) => !lane.startsWith("rehearsal.") && models.includes(word));
-  if (ofModel.length > 0) return ofModel.map(({ lane }) => lane);
-  checkKnown("lane", word, [...known.map(({ lane }) => lane), ...known.flatMap(({ models }) => models)]);
-  return [];
-}
-
 function isSaid({ limits, parked }: LaneControl): boolean {
   return parked !== null || Object.keys(limits).length > 0;
-}
-
-/** Every lane of these sweeps' specs, a later sweep's limits over an earlier one's, as workers have it. */
-function knownLanes(sweeps: readonly SweepRecord[]): readonly KnownLane[] {
-  const lanes = new Map<string, { lane: string; models: Set<string>; limits: LaneLimits }>();
-  const add = (lane: string, models: readonly string[], limits: LaneLimits | null): void => {
-    const before = lanes.get(lane);
-    lanes.set(lane, {
-      lane,
-      models: new Set([...(before?.models ?? []), ...models]),
-      limits: limits ?? before?.limits ?? {},
-    });
-  };
-  for (const { specJson } of sweeps) {
-    const spec = parseStoredSpec(specJson);
-    for (const { lane, limits } of lanesOf(spec)) {
-      const models = namesIn(spec, lane);
-      const merged = { ...defaultsOf(spec, lane), ...limits };
-      add(lane, models, merged);
-      add(rehearsalLane(lane), models, merged);
-    }
-    for (const judge of judgesOf(spec)) add(judge.lane, [`${judge.provider}/${judge.model}`], null);
-  }
-  return [...lanes.values()].map(({ lane, models, limits }) => ({ lane, models: [...models], limits }));
-}
-
-function defaultsOf(spec: SweepSpec, lane: string): LaneLimits {
-  const model = spec.models.find((one) => one.lane === lane);
-  return (model === undefined ? null : findDefaultLimits(model))?.limits ?? {};
-}
-
-function namesIn(spec: SweepSpec, lane: string): readonly string[] {
-  return spec.models
-    .filter((model) => model.lane === lane)
-    .flatMap(({ alias, provider, model }) => [alias, `${provider}/${model}`, model]);
 }
 
 /** Limits in one line: `rpm 50, concurrency 4`. */

@@ -2,10 +2,9 @@ import { type AddCommand, checkKnown, exitCodes, findSweep, UsageError } from "@
 import { limiterLaneOf } from "@hallumaze/judging";
 import { drawTable, formatCount, singleLine } from "@hallumaze/reports";
 import { type House, openHouse, openLaneCatalog } from "@hallumaze/runtime";
-import { type LimitChange, parkLane, resumeLane } from "@hallumaze/steering";
+import { type LimitChange, namedLanes, parkLane, readDurationMs, resumeLane } from "@hallumaze/steering";
 
-import { describeControl, describeLimits, listLanes, type LaneReport, namedLanes } from "./lane-reports.ts";
-import { readDurationMs } from "./selector-options.ts";
+import { describeControl, describeLimits, listLanes, type LaneReport } from "./lane-reports.ts";
 
 interface Json {
   readonly json?: boolean;
@@ -60,7 +59,7 @@ const addParkCommand: AddCommand = (program, console, register) => {
       throw new UsageError(`--for: "${options.for}" is no time; expected 30s, 90m, 2h, 1d; 1,000 days at most.`);
     }
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    for (const lane of await namedLanes(house, word)) {
+    for (const lane of await namedLanes(house.store, word)) {
       const blocked = await parkLane(house, lane, options.reason ?? null, forMs);
       console.logger().info({ lane, by: "operator", forMs, blocked }, "lane parked");
       if (options.json) console.out(JSON.stringify({ lane, parked: true, blocked }));
@@ -80,7 +79,7 @@ const addLaneResumeCommand: AddCommand = (program, console, register) => {
     .addHelpText("after", "\nExample:\n  $ hallumaze lanes resume openai/gpt-4o\n");
   register(command, async (word: string, options: Json) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    for (const lane of await namedLanes(house, word)) {
+    for (const lane of await namedLanes(house.store, word)) {
       const { wasParked, putBack } = await resumeLane(house, lane);
       if (wasParked || putBack > 0) console.logger().info({ lane, trials: putBack }, "lane resumed");
       if (options.json) console.out(JSON.stringify({ lane, wasParked, requeued: putBack }));
@@ -107,7 +106,7 @@ const addLimitCommand: AddCommand = (program, console, register) => {
       throw new UsageError("say either limits, such as rpm=50, or --reset.");
     }
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    const lanes = [...new Set((await namedLanes(house, word)).map(limiterLaneOf))];
+    const lanes = [...new Set((await namedLanes(house.store, word)).map(limiterLaneOf))];
     for (const lane of lanes) {
       await house.store.limitLane(lane, options.reset ? null : change);
       console.logger().info({ lane, limits: options.reset ? null : change }, "lane limited");

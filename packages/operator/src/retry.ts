@@ -1,9 +1,9 @@
-import { type AddCommand, exitCodes, findSweep, UsageError } from "@hallumaze/console";
-import { enqueueTrials, rescoreSweep, type TrialState } from "@hallumaze/engine";
+import { type AddCommand, exitCodes, findSweep } from "@hallumaze/console";
+import { rescoreSweep } from "@hallumaze/engine";
 import { openHouse } from "@hallumaze/runtime";
-import { retryTrials } from "@hallumaze/steering";
+import { checkRetry, retryNamed } from "@hallumaze/steering";
 
-import { addSelectors, checkModels, readSelector, sayNothing, type SelectorOptions } from "./selector-options.ts";
+import { addSelectors, sayNothing, selectorOf, type SelectorOptions } from "./selector-options.ts";
 
 interface RetryOptions extends SelectorOptions {
   readonly failed?: boolean;
@@ -31,28 +31,16 @@ Example:
 `,
     );
   register(command, async (name: string, options: RetryOptions) => {
-    const selector = readSelector(options);
-    if (!options.failed && selector.outcomes === undefined) {
-      throw new UsageError("say which trials: --failed, or --outcome with the kinds to retry.");
-    }
+    const selector = selectorOf(options);
+    checkRetry(selector, options.failed === true);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
-    await checkModels(house.store, sweep.sweepId, selector.models);
-    const states: readonly TrialState[] = selector.outcomes?.includes("cancelled")
-      ? ["failed", "cancelled"]
-      : ["failed"];
-    const count = await retryTrials(house, sweep.sweepId, { ...selector, states });
-    // Judgements have no size or seed of their own.
-    const { outcomes = [], ...narrower } = selector;
-    const isWhole = Object.keys(narrower).length === 0 && outcomes.every((outcome) => outcome === "cancelled");
-    const judged = outcomes.length === 0 ? (["failed"] as const) : (["cancelled"] as const);
-    const judges = isWhole ? await house.store.unblockJudges({ sweepId: sweep.sweepId, states: judged }) : [];
-    await enqueueTrials(house.queue, judges);
-    const put = { trials: count, judgements: judges.length };
-    if (count + judges.length === 0) sayNothing(console, sweep.name, `${states.join(" or ")} trial`);
+    const { trials: count, judgements, states } = await retryNamed(house, sweep, selector, options.failed === true);
+    const put = { trials: count, judgements };
+    if (count + judgements === 0) sayNothing(console, sweep.name, `${states.join(" or ")} trial`);
     else console.logger().info({ sweepId: sweep.sweepId, ...put }, "trials put back");
-    const also = judges.length > 0 ? ` and ${judges.length} judgements` : "";
-    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count, judgements: judges.length }));
+    const also = judgements > 0 ? ` and ${judgements} judgements` : "";
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, requeued: count, judgements }));
     else
       console.out(
         `${sweep.name}: ${count} trials${also} put back. A worker, or run with the same spec, works on them.`,

@@ -1,20 +1,9 @@
-import {
-  type AddCommand,
-  checkKnown,
-  exitCodes,
-  findSweep,
-  integerBetween,
-  list,
-  UsageError,
-} from "@hallumaze/console";
-import { enqueueTrials, type StorePort, type SweepRecord } from "@hallumaze/engine";
-import { limiterLaneOf } from "@hallumaze/judging";
-import { type House, type Logger, openHouse } from "@hallumaze/runtime";
-import { cancelSweep, prioritizeSweep, resumeSweep } from "@hallumaze/steering";
-import { isJudgeLane, judgesOf, parseStoredSpec } from "@hallumaze/sweep";
+import { type AddCommand, exitCodes, findSweep, integerBetween, list, UsageError } from "@hallumaze/console";
+import { openHouse } from "@hallumaze/runtime";
+import { cancelNamed, pauseNamed, prioritizeSweep, resumeNamed } from "@hallumaze/steering";
 import { InvalidArgumentError } from "commander";
 
-import { addSelectors, checkModels, readSelector, sayNothing, type SelectorOptions } from "./selector-options.ts";
+import { addSelectors, sayNothing, selectorOf, type SelectorOptions } from "./selector-options.ts";
 
 /** `pause SWEEP`: nothing new starts, anywhere; calls under way end and are kept. */
 export const addPauseCommand: AddCommand = (program, console, register) => {
@@ -28,9 +17,7 @@ export const addPauseCommand: AddCommand = (program, console, register) => {
   register(command, async (name: string, options: { readonly model?: readonly string[]; readonly json?: boolean }) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
-    const models = await namedAliases(house.store, sweep, options.model);
-    await house.store.pauseSweep(sweep.sweepId, models);
-    const { paused } = await findSweep(house.store, name);
+    const paused = await pauseNamed(house, sweep, options.model);
     if (JSON.stringify(paused?.models) !== JSON.stringify(sweep.paused?.models)) {
       console.logger().info({ sweepId: sweep.sweepId, models: paused?.models }, "sweep paused");
     }
@@ -63,16 +50,15 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweep = await findSweep(house.store, name);
     const logger = console.logger();
-    let trials = options.lanes === undefined ? await endPause(house, logger, sweep, options.model) : 0;
-    const report = options.model === undefined ? await resumeLanes(house, logger, sweep, options.lanes) : noLanes;
-    trials += report.trials;
-    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes: report.lanes, requeued: trials }));
+    const report = await resumeNamed(house, sweep, { models: options.model, lanes: options.lanes });
+    const { models, trials } = report;
+    if (report.hasResumed) logger.info({ sweepId: sweep.sweepId, models, trials }, "sweep resumed");
+    for (const { lane, putBack } of report.lanes) logger.info({ lane, trials: putBack }, "lane resumed");
+    const lanes = report.lanes.filter(({ wasParked }) => wasParked).map(({ lane }) => lane);
+    if (options.json) console.out(JSON.stringify({ sweep: sweep.name, lanes, requeued: trials }));
     else {
-      const lanes =
-        report.lanes.length > 0
-          ? `${count(report.lanes.length, "lane")} ${report.lanes.length === 1 ? "goes" : "go"} on, `
-          : "";
-      console.out(`${sweep.name}: ${lanes}${count(trials, "trial")} put back`);
+      const on = lanes.length > 0 ? `${count(lanes.length, "lane")} ${lanes.length === 1 ? "goes" : "go"} on, ` : "";
+      console.out(`${sweep.name}: ${on}${count(trials, "trial")} put back`);
     }
     for (const { lane, parked } of report.held) {
       console.err(`${lane} stays parked (${parked?.reason}); go on with: hallumaze lanes resume ${lane}`);
@@ -81,65 +67,8 @@ export const addResumeCommand: AddCommand = (program, console, register) => {
   });
 };
 
-async function endPause(
-  house: House,
-  logger: Logger,
-  sweep: SweepRecord,
-  names: readonly string[] | undefined,
-): Promise<number> {
-  const resumed = await namedAliases(house.store, sweep, names);
-  if (sweep.paused === null) return 0;
-  const all = resumed.length === 0 ? [] : (await house.store.progress(sweep.sweepId)).models.map(({ alias }) => alias);
-  const paused = sweep.paused.models.length === 0 ? all : sweep.paused.models;
-  const held = resumed.length === 0 ? [] : paused.filter((alias) => !resumed.includes(alias));
-  const trials = await resumeSweep(house, sweep.sweepId, { resumed, held });
-  if (held.length < paused.length || paused.length === 0) {
-    logger.info({ sweepId: sweep.sweepId, models: resumed, held, trials }, "sweep resumed");
-  }
-  return trials;
-}
-
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-const noLanes = { lanes: [], trials: 0, held: [] } as const;
-
-async function resumeLanes(house: House, logger: Logger, sweep: SweepRecord, only: readonly string[] | undefined) {
-  const { models } = await house.store.progress(sweep.sweepId);
-  const judged = judgesOf(parseStoredSpec(sweep.specJson)).map(({ lane }) => lane);
-  const lanes = [...new Set([...models.map(({ lane }) => lane), ...judged])];
-  for (const lane of only ?? []) checkKnown("lane", lane, lanes);
-  const controls = (await house.store.laneControls()).filter(({ parked }) => parked !== null);
-  const isHeld = (lane: string): boolean =>
-    controls.some((one) => one.lane === limiterLaneOf(lane) || one.lane === lane);
-  const resumed: string[] = [];
-  let trials = 0;
-  for (const lane of lanes.filter((one) => only?.includes(one) ?? true)) {
-    if (isHeld(lane)) continue;
-    const wasParked = await house.limiter.resume(limiterLaneOf(lane));
-    if (wasParked) resumed.push(lane);
-    const back = isJudgeLane(lane) ? await house.store.unblockJudges({ lane }) : await house.store.unblockLane(lane);
-    await enqueueTrials(house.queue, back);
-    if (wasParked || back.length > 0) logger.info({ lane, trials: back.length }, "lane resumed");
-    trials += back.length;
-  }
-  const affordable = await house.store.unblockBudget(sweep.sweepId);
-  await enqueueTrials(house.queue, affordable);
-  const held = controls.filter((one) => lanes.some((lane) => one.lane === limiterLaneOf(lane) || one.lane === lane));
-  return { lanes: resumed, trials: trials + affordable.length, held };
-}
-
-/** The aliases that these words name; an unknown one is a usage error. None for no words. */
-async function namedAliases(
-  store: Pick<StorePort, "progress">,
-  sweep: SweepRecord,
-  names: readonly string[] | undefined,
-): Promise<readonly string[]> {
-  await checkModels(store, sweep.sweepId, names);
-  if (names === undefined) return [];
-  const aliases = (await store.progress(sweep.sweepId)).models.map(({ alias }) => alias);
-  return aliases.filter((alias) => names.includes(alias) || names.includes(alias.slice(alias.indexOf("/") + 1)));
 }
 
 /** `cancel SWEEP`: open trials end as cancelled. */
@@ -163,11 +92,10 @@ Example:
   register(
     command,
     async (name: string, options: SelectorOptions & { readonly now?: boolean; readonly json?: boolean }) => {
-      const selector = readSelector(options);
+      const selector = selectorOf(options);
       await using house = await openHouse(console.environment(), console.logger(), console.variables);
       const sweep = await findSweep(house.store, name);
-      await checkModels(house.store, sweep.sweepId, selector.models);
-      const report = await cancelSweep(house.store, sweep.sweepId, selector, { now: options.now === true });
+      const report = await cancelNamed(house, sweep, selector, { now: options.now === true });
       const { cancelled, ending, judgements } = report;
       if (cancelled + ending + judgements === 0) sayNothing(console, sweep.name, "open trial");
       else console.logger().info({ sweepId: sweep.sweepId, cancelled, ending, judgements }, "trials cancelled");

@@ -13,3 +13,4 @@ export {
 } from "./migrate.ts";
 export { type Ledger, openStore, type OpenStoreOptions } from "./open-store.ts";
 export { describeThisProcess, isKnownDead } from "./process-identity.ts";
+export { decodeText, encodeText } from "./storable-text.ts";

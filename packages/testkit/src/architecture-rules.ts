@@ -27,7 +27,7 @@ export const layers: readonly (readonly string[])[] = [
   ["analysis", "steering"],
   ["viewing"],
   ["figures", "limiter", "providers", "publishing", "queue", "store", "telemetry"],
-  ["archive"],
+  ["archive", "ledger-views"],
   ["testkit"],
   ["runtime"],
   ["console"],

@@ -1,5 +1,7 @@
 import type { FinishReason } from "@hallumaze/protocol";
 import type { Outcome, TrialState } from "@hallumaze/engine";
+import type { ImportedTrial } from "@hallumaze/imports";
+import type { Scenario } from "@hallumaze/judge";
 import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
 import type { CellPlan } from "@hallumaze/sweep";
 
@@ -97,6 +99,49 @@ export interface MazeRow extends Omit<GridRow, "value"> {
   readonly mei: number | null;
 }
 
+/** A person's log, as it was imported or walked on the page. */
+export interface PersonRow {
+  readonly importId: string;
+  /** 1-based place in its import. */
+  readonly position: number;
+  readonly importedAtMs: number;
+  readonly model: string;
+  readonly participant: string | null;
+  readonly size: number;
+  readonly seed: number;
+  readonly generator: CellPlan["generator"];
+  readonly placement: CellPlan["placement"];
+  readonly mirage: boolean | null;
+  readonly language: string | null;
+  readonly confidence: boolean | null;
+  readonly outcome: string | null;
+  readonly logText: string;
+  readonly scores: ImportedTrial["scores"];
+}
+
+/** One run of a judge on a gold set, as the ledger has it. */
+export interface CalibrationRow {
+  readonly calibrationId: string;
+  readonly createdAtMs: number;
+  readonly goldSetId: string;
+  readonly split: string;
+  readonly judgeModel: string;
+  readonly promptVersion: string;
+  readonly promptHash: string;
+  readonly rubricVersion: string;
+  readonly items: number;
+  readonly open: boolean;
+  readonly refusals: readonly string[];
+  /** The report, as JSON text. */
+  readonly reportJson: string;
+}
+
+/** An item of a gold set that a judge was asked about. */
+export interface GoldText {
+  readonly scenario: Scenario;
+  readonly response: string;
+}
+
 /** A number of a profile, as the ledger names it. */
 export interface GridColumn {
   readonly profile: ProfileName;
@@ -111,10 +156,43 @@ export interface LedgerVersions {
   readonly lanes: ReadonlyMap<string, string>;
 }
 
+/** What one person said of one item of a labelling set. */
+export interface StoredLabel {
+  readonly itemId: string;
+  readonly trialId: string;
+  readonly rater: string;
+  readonly level: 1 | 2 | 3;
+  readonly reason: string | null;
+}
+
+/** The labels that people give to a sweep's answers. Every method is safe to repeat. */
+export interface LabelPort {
+  /** Draws a sweep's set, once, of answers whose text is there; gives how many items it has, at most `most`. */
+  readonly drawLabelling: (sweepId: string, most: number) => Promise<number>;
+  /** How many items a sweep's set has; 0 before it is drawn. */
+  readonly countLabelling: (sweepId: string) => Promise<number>;
+  /** A rater's first item without a label of his; null where all have one. */
+  readonly nextLabelling: (
+    sweepId: string,
+    rater: string,
+  ) => Promise<{ readonly itemId: string; readonly trialId: string } | null>;
+  /** Keeps a label over an earlier one of the rater; false where the set has no such item. */
+  readonly saveLabel: (
+    sweepId: string,
+    label: Pick<StoredLabel, "itemId" | "rater" | "level" | "reason">,
+  ) => Promise<boolean>;
+  /** All labels of a set, by position and rater. */
+  readonly labelsOf: (sweepId: string) => Promise<readonly StoredLabel[]>;
+}
+
 /** What is read of the ledger to be looked at. Everything is bounded; nothing is changed. */
 export interface ViewPort {
   /** Every sweep's counts, oldest first. */
   readonly sweepCounts: () => Promise<readonly SweepCounts[]>;
+  /** The first trial of each kind of failure, by model; of kinds without an outcome of their own there is none. */
+  readonly firstFailures: (
+    sweepId: string,
+  ) => Promise<readonly { readonly alias: string; readonly outcome: string; readonly trialId: string }[]>;
   /** Null where there is no such trial. */
   readonly findTrial: (trialId: string) => Promise<TrialDossier | null>;
   /** Cells of the current grid in the order of alias, size and seed, a page at a time, `limit` at most. */
@@ -125,5 +203,18 @@ export interface ViewPort {
     maze: { readonly size: number; readonly seed: number },
     limit: number,
   ) => Promise<readonly MazeRow[]>;
+  /** A person's log; null where there is none of that import and place. */
+  readonly findPerson: (importId: string, position: number) => Promise<PersonRow | null>;
+  /** People's logs on one maze, oldest first, at most `limit`. */
+  readonly peopleOnMaze: (
+    maze: { readonly size: number; readonly seed: number },
+    limit: number,
+  ) => Promise<readonly PersonRow[]>;
+  /** The newest calibrations, newest first, at most `limit`. */
+  readonly calibrations: (limit: number) => Promise<readonly CalibrationRow[]>;
+  /** One calibration; null where there is none of this id. */
+  readonly findCalibrationById: (calibrationId: string) => Promise<CalibrationRow | null>;
+  /** The texts of a gold set's items, at most `limit`. */
+  readonly goldTexts: (goldSetId: string, limit: number) => Promise<readonly GoldText[]>;
   readonly versions: () => Promise<LedgerVersions>;
 }

@@ -5,11 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApi, listen } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
+import { type LedgerViews, openLedgerViews } from "@hallumaze/ledger-views";
 import {
   drainDeadlineMs,
+  type Environment,
+  findDefaultLimits,
   type House,
   houseChecks,
   openHouse,
+  openLaneCatalog,
   type SolveWorker,
   startJudgeWorker,
   type Watch,
@@ -62,6 +66,7 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       logger: console.logger(),
       variables: console.variables,
     });
+    await using views = openViews(house, console.environment());
     let worker: SolveWorker | null = null;
     const judging = judge === null ? {} : { judge: () => (worker === null ? "it starts" : worker.whyNotReady()) };
     const checks = { ...houseChecks(house), ...judging };
@@ -69,6 +74,16 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       {
         watch: { checks, metrics: watch.metrics },
         board: () => boardLanes(house, watch.figures),
+        page: {
+          views,
+          labels: views,
+          store: house.store,
+          queue: house.queue,
+          limiter: house.limiter,
+          defaultLimits: findDefaultLimits,
+          refreshLanes: () => openLaneCatalog(house.store, house.limiter).refresh(),
+          onChange: (fields, message) => console.logger().info(fields, message),
+        },
         store: house.store,
         queue: house.queue,
         now: console.now,
@@ -119,6 +134,12 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     return exitCodes.ok;
   });
 };
+
+/** What the page reads, over connections of its own, and their end. */
+function openViews(house: House, { DATABASE_DIRECT_URL }: Environment): LedgerViews & AsyncDisposable {
+  const views = openLedgerViews({ databaseUrl: house.databaseUrl, isPooled: DATABASE_DIRECT_URL !== undefined });
+  return { ...views, [Symbol.asyncDispose]: views.close };
+}
 
 /** The queues of the lanes that the ledger names, as it was last looked at. */
 async function boardLanes(house: Pick<House, "boardOf">, reader: Pick<Watch["figures"], "read">) {

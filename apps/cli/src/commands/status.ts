@@ -13,10 +13,11 @@ import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@halluma
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
+import { findInSweep, type SweepFindings } from "@hallumaze/watching";
 import { describeControl, describeSteering } from "@hallumaze/operator";
 import type { LaneControl } from "@hallumaze/steering";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
-import { allFindings, findingLines, findInSweep, type SweepFindings } from "../findings.ts";
+import { allFindings, findingLines } from "../findings.ts";
 import { progressLine, progressTable } from "../progress-view.ts";
 
 interface StatusOptions {

@@ -137,6 +137,16 @@ export type ExchangeTally = Prisma.ExchangeTallyModel
  */
 export type JudgeTally = Prisma.JudgeTallyModel
 /**
+ * Model LabellingItem
+ * One answer of a labelling set: a sweep's answers, drawn once in a fixed order, to be labelled by people.
+ */
+export type LabellingItem = Prisma.LabellingItemModel
+/**
+ * Model HumanLabel
+ * What one person says of one answer; a second word of the same person replaces the first.
+ */
+export type HumanLabel = Prisma.HumanLabelModel
+/**
  * Model Alert
  * What people are told of, once each time that it comes about, whichever worker sees it.
  */

@@ -416,6 +416,8 @@ export const ModelName = {
   TrialTally: 'TrialTally',
   ExchangeTally: 'ExchangeTally',
   JudgeTally: 'JudgeTally',
+  LabellingItem: 'LabellingItem',
+  HumanLabel: 'HumanLabel',
   Alert: 'Alert'
 } as const
 
@@ -432,7 +434,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally" | "alert"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally" | "labellingItem" | "humanLabel" | "alert"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1842,6 +1844,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LabellingItem: {
+      payload: Prisma.$LabellingItemPayload<ExtArgs>
+      fields: Prisma.LabellingItemFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LabellingItemFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LabellingItemFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        findFirst: {
+          args: Prisma.LabellingItemFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LabellingItemFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        findMany: {
+          args: Prisma.LabellingItemFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>[]
+        }
+        create: {
+          args: Prisma.LabellingItemCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        createMany: {
+          args: Prisma.LabellingItemCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LabellingItemCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>[]
+        }
+        delete: {
+          args: Prisma.LabellingItemDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        update: {
+          args: Prisma.LabellingItemUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        deleteMany: {
+          args: Prisma.LabellingItemDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LabellingItemUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LabellingItemUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>[]
+        }
+        upsert: {
+          args: Prisma.LabellingItemUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabellingItemPayload>
+        }
+        aggregate: {
+          args: Prisma.LabellingItemAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLabellingItem>
+        }
+        groupBy: {
+          args: Prisma.LabellingItemGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabellingItemGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LabellingItemCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabellingItemCountAggregateOutputType> | number
+        }
+      }
+    }
+    HumanLabel: {
+      payload: Prisma.$HumanLabelPayload<ExtArgs>
+      fields: Prisma.HumanLabelFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.HumanLabelFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.HumanLabelFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        findFirst: {
+          args: Prisma.HumanLabelFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.HumanLabelFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        findMany: {
+          args: Prisma.HumanLabelFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>[]
+        }
+        create: {
+          args: Prisma.HumanLabelCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        createMany: {
+          args: Prisma.HumanLabelCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.HumanLabelCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>[]
+        }
+        delete: {
+          args: Prisma.HumanLabelDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        update: {
+          args: Prisma.HumanLabelUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        deleteMany: {
+          args: Prisma.HumanLabelDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.HumanLabelUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.HumanLabelUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>[]
+        }
+        upsert: {
+          args: Prisma.HumanLabelUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HumanLabelPayload>
+        }
+        aggregate: {
+          args: Prisma.HumanLabelAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateHumanLabel>
+        }
+        groupBy: {
+          args: Prisma.HumanLabelGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HumanLabelGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.HumanLabelCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HumanLabelCountAggregateOutputType> | number
+        }
+      }
+    }
     Alert: {
       payload: Prisma.$AlertPayload<ExtArgs>
       fields: Prisma.AlertFieldRefs
@@ -2355,6 +2505,27 @@ export const JudgeTallyScalarFieldEnum = {
 export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
 
 
+export const LabellingItemScalarFieldEnum = {
+  id: 'id',
+  sweepId: 'sweepId',
+  position: 'position',
+  trialId: 'trialId'
+} as const
+
+export type LabellingItemScalarFieldEnum = (typeof LabellingItemScalarFieldEnum)[keyof typeof LabellingItemScalarFieldEnum]
+
+
+export const HumanLabelScalarFieldEnum = {
+  itemId: 'itemId',
+  rater: 'rater',
+  level: 'level',
+  reason: 'reason',
+  createdAt: 'createdAt'
+} as const
+
+export type HumanLabelScalarFieldEnum = (typeof HumanLabelScalarFieldEnum)[keyof typeof HumanLabelScalarFieldEnum]
+
+
 export const AlertScalarFieldEnum = {
   kind: 'kind',
   subject: 'subject',
@@ -2706,6 +2877,8 @@ export type GlobalOmitConfig = {
   trialTally?: Prisma.TrialTallyOmit
   exchangeTally?: Prisma.ExchangeTallyOmit
   judgeTally?: Prisma.JudgeTallyOmit
+  labellingItem?: Prisma.LabellingItemOmit
+  humanLabel?: Prisma.HumanLabelOmit
   alert?: Prisma.AlertOmit
 }
 

@@ -70,6 +70,8 @@ export const ModelName = {
   TrialTally: 'TrialTally',
   ExchangeTally: 'ExchangeTally',
   JudgeTally: 'JudgeTally',
+  LabellingItem: 'LabellingItem',
+  HumanLabel: 'HumanLabel',
   Alert: 'Alert'
 } as const
 
@@ -487,6 +489,27 @@ export const JudgeTallyScalarFieldEnum = {
 } as const
 
 export type JudgeTallyScalarFieldEnum = (typeof JudgeTallyScalarFieldEnum)[keyof typeof JudgeTallyScalarFieldEnum]
+
+
+export const LabellingItemScalarFieldEnum = {
+  id: 'id',
+  sweepId: 'sweepId',
+  position: 'position',
+  trialId: 'trialId'
+} as const
+
+export type LabellingItemScalarFieldEnum = (typeof LabellingItemScalarFieldEnum)[keyof typeof LabellingItemScalarFieldEnum]
+
+
+export const HumanLabelScalarFieldEnum = {
+  itemId: 'itemId',
+  rater: 'rater',
+  level: 'level',
+  reason: 'reason',
+  createdAt: 'createdAt'
+} as const
+
+export type HumanLabelScalarFieldEnum = (typeof HumanLabelScalarFieldEnum)[keyof typeof HumanLabelScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {

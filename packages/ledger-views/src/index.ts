@@ -1,0 +1,1 @@
+export { type LedgerViews, type OpenViewsOptions, openLedgerViews } from "./open-views.ts";
