@@ -4,7 +4,7 @@ import type { JudgeStorePort } from "@hallumaze/judging";
 
 import type { PagePorts } from "./page-ports.ts";
 import type { BoardLanes } from "./serve-board.ts";
-import type { PageFiles } from "./serve-files.ts";
+import type { FindSite } from "./serve-files.ts";
 import type { WatchPorts } from "./watch-routes.ts";
 
 /** The part of the ledger that the API works on. */
@@ -35,7 +35,7 @@ export interface ApiPorts {
   /** What the page reads and changes; without it there are none of its routes. */
   readonly page?: PagePorts;
   /** The page itself, served at `/`; without it there is none. */
-  readonly files?: PageFiles;
+  readonly site?: FindSite;
   /** Beside database and queue, what has to work, and the metrics; without them there is no `/metrics`. */
   readonly watch?: Pick<WatchPorts, "checks" | "metrics">;
   /** Is told of what became a 500 or a 503. */

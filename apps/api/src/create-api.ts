@@ -75,7 +75,7 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
   app.notFound(() => problemResponse("not-found"));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-origin" }));
   app.use(limitRate(requestsPerMinute));
-  app.use(guardAccess(settings.token, (path) => isPageFile(ports.files, path)));
+  app.use(guardAccess(settings.token, (path) => isPageFile(ports.site, path)));
   const limitBody = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") });
   // Only a length that is stated can be held to its limit here: a body without one would have to be copied, which Node's
   // own requests do not allow. One that announces no body has none.
@@ -102,7 +102,7 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
     stop.signal,
   );
   if (ports.page !== undefined) addPage(app, ports, ports.page, settings, stop.signal);
-  if (ports.files !== undefined) addFiles(app, ports.files);
+  if (ports.site !== undefined) addFiles(app, ports.site);
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

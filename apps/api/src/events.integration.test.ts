@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { token } from "../test/api-stage.ts";
 import { openPageStage, type PageStage } from "../test/page-stage.ts";
@@ -19,7 +19,8 @@ interface Event {
 /** Listens to a service; `next` gives what comes, in order. */
 async function listenTo(url: string, headers: Readonly<Record<string, string>> = {}) {
   const stop = new AbortController();
-  const response = await fetch(`${url}/api/events`, { headers, signal: stop.signal });
+  // A connection that a service before had ended is found so at its next use, and a browser tries again too.
+  const response = await vi.waitFor(() => fetch(`${url}/api/events`, { headers, signal: stop.signal }));
   onTestFinished(() => stop.abort());
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

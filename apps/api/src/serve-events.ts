@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 
 import { helloEvent, laneEvent, sweepEvent } from "@hallumaze/contract";
 import { createChangeLog, type PageEvent, type ViewPort } from "@hallumaze/viewing";
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
 
 import { within } from "./bounded-calls.ts";
@@ -28,6 +28,8 @@ export interface EventSettings {
   /** Between two comments on a silent connection; 15 s unless told. */
   readonly beatMs?: number;
 }
+
+const anyEvent = z.union([helloEvent, sweepEvent, laneEvent]);
 
 /** Listeners at once; more are refused. */
 const listenersMax = 100;
@@ -74,15 +76,12 @@ export function addEvents(
     }
   };
 
-  app.openAPIRegistry.register("HelloEvent", helloEvent);
-  app.openAPIRegistry.register("SweepEvent", sweepEvent);
-  app.openAPIRegistry.register("LaneEvent", laneEvent);
   app.openAPIRegistry.registerPath({
     method: "get",
     path: "/api/events",
     summary: "Changes of sweeps and lanes, as server-sent events: hello, sweep, lane",
     security: [{ bearer: [] }],
-    responses: { 200: { description: "Events without end", content: { "text/event-stream": {} } } },
+    responses: { 200: { description: "Events without end", content: { "text/event-stream": { schema: anyEvent } } } },
   });
   app.get("/api/events", async (c) => {
     if (listeners.size >= listenersMax || stop.aborted) {

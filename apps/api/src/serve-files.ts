@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 
 import type { ApiEnv } from "./guard-access.ts";
 import { problemResponse } from "./problems.ts";
@@ -12,38 +13,38 @@ export interface PageFile {
   readonly isHashed: boolean;
 }
 
-/** The page's files by path, such as `/index.html`; read once, so that no path of a request reaches a disk. */
-export type PageFiles = ReadonlyMap<string, PageFile>;
+/** The page: its files by path, such as `/index.html`, and the headers that go with each, its content security policy among them. */
+export interface PageSite {
+  readonly files: ReadonlyMap<string, PageFile>;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-/** Nothing inline, nothing from elsewhere, nothing around it. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** The page as soon as it is there; null before. It is held in memory: no path of a request reaches a disk. */
+export type FindSite = () => PageSite | null;
 
 /** Adds the page at `/`. Its files hold nothing of the ledger, and are shown to everybody who reaches the port. */
-export function addFiles(app: OpenAPIHono<ApiEnv>, files: PageFiles): void {
-  app.on("GET", ["/", ...[...files.keys()].filter((path) => path !== "/index.html")], (c) => {
-    const file = files.get(c.req.path === "/" ? "/index.html" : c.req.path);
-    if (file === undefined) return problemResponse("not-found");
-    const headers = {
+export function addFiles(app: OpenAPIHono<ApiEnv>, findSite: FindSite): void {
+  const serve = (c: Context<ApiEnv>): Response => {
+    const site = findSite();
+    const file = site?.files.get(c.req.path === "/" ? "/index.html" : c.req.path);
+    if (site === null && c.req.path === "/") {
+      return problemResponse("unavailable", { detail: "The page is being built.", retryAfterSeconds: 2 });
+    }
+    if (site === null || file === undefined) return problemResponse("not-found");
+    return c.body(file.body, 200, {
+      ...site.headers,
       "content-type": file.type,
       "content-length": String(file.body.byteLength),
-      "content-security-policy": contentSecurityPolicy,
       "cache-control": file.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
-    };
-    return c.body(file.body, 200, headers);
-  });
+    });
+  };
+  app.get("/", serve);
+  app.get("/:file{[^/]+\\.[a-z0-9]+}", serve);
+  app.get("/assets/:file{[^/]+}", serve);
 }
 
 /** Whether a path is one of the page's: these need no token. */
-export function isPageFile(files: PageFiles | undefined, path: string): boolean {
-  return files !== undefined && (path === "/" || (path !== "/index.html" && files.has(path)));
+export function isPageFile(findSite: FindSite | undefined, path: string): boolean {
+  if (findSite === undefined) return false;
+  return path === "/" || (path !== "/index.html" && findSite()?.files.has(path) === true);
 }

@@ -1,8 +1,8 @@
-import { type AddCommand, type Console, exitCodes, integerBetween, UsageError } from "@hallumaze/console";
+import { type AddCommand, type Console, exitCodes, explainError, integerBetween, UsageError } from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { createApi, listen } from "@hallumaze/api";
+import { createApi, listen, type PageSite } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
 import { type LedgerViews, openLedgerViews } from "@hallumaze/ledger-views";
@@ -19,6 +19,8 @@ import {
   type Watch,
   watchHouse,
 } from "@hallumaze/runtime";
+
+import { pageHeaders, readPage } from "@hallumaze/web";
 
 import { programVersion, readBuild } from "../env.ts";
 import { checkToken, isLoopback } from "../health-port.ts";
@@ -68,11 +70,13 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     });
     await using views = openViews(house, console.environment());
     let worker: SolveWorker | null = null;
+    let site: PageSite | null = null;
     const judging = judge === null ? {} : { judge: () => (worker === null ? "it starts" : worker.whyNotReady()) };
     const checks = { ...houseChecks(house), ...judging };
     const api = createApi(
       {
         watch: { checks, metrics: watch.metrics },
+        site: () => site,
         board: () => boardLanes(house, watch.figures),
         page: {
           views,
@@ -121,6 +125,14 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       if (!isLoopback(options.host)) {
         console.err("warning: plain HTTP shows the token to the network; put a proxy with TLS in front");
       }
+      console.err(`serve: the page at ${server.url}/`);
+      // Built at its first start, in seconds: until then everything else is served already.
+      void readPage().then(
+        (files) => {
+          site = { files, headers: pageHeaders };
+        },
+        (error: unknown) => console.err(`warning: there is no page: ${explainError(error)}`),
+      );
       console.err(`serve: the queues at ${server.url}/board, with the token as password`);
       console.err(`serve: judge ${options.judge ?? "none"}, ${house.queueName}, ${house.databaseName}`);
       await Promise.race([interrupted(console.interrupt), ...(worker === null ? [] : [worker.broken])]);
