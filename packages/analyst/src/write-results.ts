@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 import { writeWhole } from "@hallumaze/console";
 import type { ExperimentResult, FigureData, ResultTable } from "@hallumaze/experiments";
-import type * as Drawing from "@hallumaze/figures";
 import { csvTable, latexTable, markdownTable, resultChart } from "@hallumaze/reports";
 
 /** A figure as a page shows it. */
