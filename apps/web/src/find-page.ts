@@ -42,12 +42,12 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 
 /**
  * Gives the folder of the built page: `index.html`, and `assets/` whose names change with their content. Built where it has to
- * be (some seconds), kept and found by the content of its source; two processes may ask at once.
+ * be (some seconds), kept and found by the content of its source; two processes may ask at once. Where nothing can be kept it
+ * is built into a folder of its own among the temporary ones.
  *
  * Rejects where the source cannot be built, naming why.
  */
-export async function findPage(): Promise<string> {
-  const kept = join(root, "node_modules/.cache/hallumaze");
+export async function findPage(kept = join(root, "node_modules/.cache/hallumaze")): Promise<string> {
   const folder = join(kept, `page-${fingerprint()}`);
   if (existsSync(folder)) {
     touch(folder);

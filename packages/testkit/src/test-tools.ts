@@ -8,6 +8,10 @@ export type ToolForTests =
 
 const tools = {
   pgbouncer: { package: "pgbouncer", places: ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"] },
+  chromium: {
+    package: "chromium",
+    places: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+  },
   promtool: { package: "prometheus", places: ["/usr/local/bin/promtool", "/usr/bin/promtool"] },
   faketime: {
     package: "faketime",
@@ -16,7 +20,7 @@ const tools = {
 } as const;
 
 /**
- * Looks for PgBouncer, for Prometheus' checker, or for the library that gives a process another clock.
+ * Looks for PgBouncer, for Chromium, for Prometheus' checker, or for the library that gives a process another clock.
  *
  * With `HALLUMAZE_REQUIRE_TOOLS=1` the answer is always "installed": tests then fail instead of passing by not running.
  */

@@ -124,9 +124,10 @@ export function useApi<T>(path: string | null): UseQueryResult<T> {
   });
 }
 
-/** Another filter of the same table keeps the old rows while the new ones come. */
+/** Another filter of a sweep's table keeps the old rows while the new ones come; a rater never sees another's item. */
 function sameAddress(one: unknown, other: string | null): boolean {
-  return typeof one === "string" && other !== null && one.split("?")[0] === other.split("?")[0];
+  if (typeof one !== "string" || other === null || !other.startsWith("/api/sweeps/")) return false;
+  return one.split("?")[0] === other.split("?")[0];
 }
 
 async function answerOf(response: Response): Promise<Response> {

@@ -34,6 +34,9 @@ const signs: Readonly<Partial<Record<StepNote, string>>> = {
   hint: "✎",
 };
 
+/** Of a line that is not broken, as the style sheet has it: where it is right, nothing has to be measured anew. */
+const rowHeight = 24;
+
 const wrong: ReadonlySet<StepNote> = new Set(["wall", "outOfGrid", "teleport"]);
 
 /** A place in the replies to be brought into view, such as a judgement's quotation. */
@@ -67,12 +70,18 @@ export function ReplyPane(props: ReplyPaneProps): ReactNode {
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 24,
+    estimateSize: () => rowHeight,
     overscan: 12,
   });
   const here = position === 0 ? 0 : (rowOf[position - 1] ?? -1);
   useEffect(() => {
-    if (here >= 0) virtual.scrollToIndex(here, { align: "auto" });
+    const pane = scroller.current;
+    const row = virtual.measurementsCache[here];
+    if (pane === null || row === undefined) return;
+    const { scrollTop, clientHeight } = pane;
+    // Turned like a page, not line by line: a replay that scrolled at each step could not be read.
+    if (row.start < scrollTop) pane.scrollTop = row.end - clientHeight * 0.75;
+    else if (row.end > scrollTop + clientHeight) pane.scrollTop = row.start - clientHeight * 0.25;
   }, [here, virtual]);
   useEffect(() => {
     if (place === null) return;

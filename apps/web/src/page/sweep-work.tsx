@@ -52,57 +52,97 @@ export function FailuresTab({ sweep }: { readonly sweep: SweepView }): ReactNode
   const { t, word, language } = usePreferences();
   const steer = useSteering(sweep.name);
   const isStatic = shownSnapshot() !== null;
-  if (sweep.failures.length === 0) return <p className="card quiet">{t("failures.none")}</p>;
+  const { failures: judgeFailures, unscored } = sweep.judges;
+  if (sweep.failures.length === 0 && judgeFailures.length === 0 && unscored === 0) {
+    return <p className="card quiet">{t("failures.none")}</p>;
+  }
+  const total = formatCount(
+    sweep.failures.reduce((sum, { count }) => sum + count, 0),
+    language,
+  );
   return (
-    <ul className="failures">
-      {sweep.failures.map((failure) => {
-        const lane = sweep.models.find(({ alias }) => alias === failure.alias)?.lane ?? null;
-        const laneView = sweep.lanes.find((each) => each.lane === lane);
-        const what = t("failures.what", {
-          n: formatCount(failure.count, language),
-          outcome: word("outcome", failure.outcome),
-          model: visibleText(failure.alias),
-        });
-        return (
-          <li key={`${failure.alias} ${failure.outcome}`} className="card failure">
-            <h2>
-              <span className="failure-count">{formatCount(failure.count, language)}</span>{" "}
-              {word("outcome", failure.outcome)} · <bdi>{visibleText(failure.alias)}</bdi>
-            </h2>
-            <pre className="raw">
-              <Untrusted text={failure.firstMessage} />
-            </pre>
-            <div className="buttons">
-              {failure.firstTrialId !== null && (
-                <a href={routeAddress({ view: "trial", id: failure.firstTrialId, beside: null, sweep: sweep.name })}>
-                  {t("failures.first")}
-                </a>
-              )}
-              {!isStatic && (
-                <button
-                  type="button"
-                  className="main"
-                  onClick={() =>
-                    void steer(
-                      "retry",
-                      { outcomes: [failure.outcome], models: [failure.alias] },
-                      {
-                        title: t("failures.retryTitle"),
-                        body: t("failures.retryBody", { what }),
-                        action: t("failures.retry"),
-                      },
-                    )
-                  }
-                >
-                  {t("failures.retry")}
-                </button>
-              )}
-              {!isStatic && laneView !== undefined && <ParkOrResume lane={laneView} />}
-            </div>
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      {!isStatic && sweep.failures.length > 1 && (
+        <button
+          type="button"
+          onClick={() =>
+            void steer(
+              "retry",
+              { failed: true },
+              {
+                title: t("failures.retryTitle"),
+                body: t("failures.retryAllBody", { n: total }),
+                action: t("failures.retryAll", { n: total }),
+              },
+            )
+          }
+        >
+          {t("failures.retryAll", { n: total })}
+        </button>
+      )}
+      <ul className="failures">
+        {sweep.failures.map((failure) => {
+          const lane = sweep.models.find(({ alias }) => alias === failure.alias)?.lane ?? null;
+          const laneView = sweep.lanes.find((each) => each.lane === lane);
+          const what = t("failures.what", {
+            n: formatCount(failure.count, language),
+            outcome: word("outcome", failure.outcome),
+            model: visibleText(failure.alias),
+          });
+          return (
+            <li key={`${failure.alias} ${failure.outcome}`} className="card failure">
+              <h2>
+                <span className="failure-count">{formatCount(failure.count, language)}</span>{" "}
+                {word("outcome", failure.outcome)} · <bdi>{visibleText(failure.alias)}</bdi>
+              </h2>
+              <pre className="raw">
+                <Untrusted text={failure.firstMessage} />
+              </pre>
+              <div className="buttons">
+                {failure.firstTrialId !== null && (
+                  <a href={routeAddress({ view: "trial", id: failure.firstTrialId, beside: null, sweep: sweep.name })}>
+                    {t("failures.first")}
+                  </a>
+                )}
+                {!isStatic && (
+                  <button
+                    type="button"
+                    className="main"
+                    onClick={() =>
+                      void steer(
+                        "retry",
+                        { outcomes: [failure.outcome], models: [failure.alias] },
+                        {
+                          title: t("failures.retryTitle"),
+                          body: t("failures.retryBody", { what }),
+                          action: t("failures.retry"),
+                        },
+                      )
+                    }
+                  >
+                    {t("failures.retry")}
+                  </button>
+                )}
+                {!isStatic && laneView !== undefined && <ParkOrResume lane={laneView} />}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      {(judgeFailures.length > 0 || unscored > 0) && (
+        <section className="card">
+          <h2>{t("failures.judges")}</h2>
+          {unscored > 0 && <p>{t("failures.unscored", { n: formatCount(unscored, language) })}</p>}
+          <ul>
+            {judgeFailures.map(({ outcome, count, firstMessage }) => (
+              <li key={outcome}>
+                {formatCount(count, language)} {word("outcome", outcome)}: <Untrusted text={firstMessage} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
   );
 }
 

@@ -12,7 +12,18 @@ import {
   visibleText,
 } from "@hallumaze/display";
 import * as Tabs from "@radix-ui/react-tabs";
-import { type ReactNode, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from "react";
+import {
+  memo,
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 
 import { useApi } from "./api.ts";
 import { MazeDrawing, type MazeLayers } from "./maze-drawing.tsx";
@@ -53,7 +64,13 @@ function One({ trial, sweep }: { readonly trial: TrialView; readonly sweep: stri
   const [hovered, setHovered] = useState<number | null>(null);
   const [place, setPlace] = useState<ReplyPlace | null>(null);
   const pane = useRef<HTMLDivElement>(null);
+  // The reply may be a moment behind the maze: a fast replay stays smooth.
+  const calmPosition = useDeferredValue(player.position);
   useReplayKeys(player, replay);
+  const show = useCallback(({ reply, start }: { readonly reply: number; readonly start: number }) => {
+    setPlace((before) => ({ reply, start, wish: (before?.wish ?? 0) + 1 }));
+    pane.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   const link = { hovered, onHover: setHovered, onPick: (attempt: number) => player.seek(attempt + 1) };
   return (
     <>
@@ -62,42 +79,48 @@ function One({ trial, sweep }: { readonly trial: TrialView; readonly sweep: stri
         <ReplayPart trial={trial} replay={replay} player={player} {...link} />
         <section className="card reply-card" aria-label={t("reply.title")} ref={pane}>
           <h2>{t("reply.title")}</h2>
-          <ReplyPane trial={trial} replay={replay} position={player.position} place={place} {...link} />
+          <ReplyPane trial={trial} replay={replay} position={calmPosition} place={place} {...link} />
         </section>
       </div>
-      <Tabs.Root defaultValue="metrics" className="card">
-        <Tabs.List className="tabs" aria-label={t("trial.parts")}>
-          <Tabs.Trigger value="metrics">{t("trial.metrics")}</Tabs.Trigger>
-          <Tabs.Trigger value="judgements">
-            {t("trial.judgements")} <small>{trial.judgements.length}</small>
-          </Tabs.Trigger>
-          <Tabs.Trigger value="exchanges">
-            {t("trial.exchanges")} <small>{trial.exchanges.length}</small>
-          </Tabs.Trigger>
-          <Tabs.Trigger value="prompt">{t("trial.prompt")}</Tabs.Trigger>
-        </Tabs.List>
-        <Tabs.Content value="metrics">
-          <Metrics trial={trial} />
-        </Tabs.Content>
-        <Tabs.Content value="judgements">
-          <Judgements
-            trial={trial}
-            onShow={({ reply, start }) => {
-              setPlace((before) => ({ reply, start, wish: (before?.wish ?? 0) + 1 }));
-              pane.current?.scrollIntoView({ block: "nearest" });
-            }}
-          />
-        </Tabs.Content>
-        <Tabs.Content value="exchanges">
-          <Exchanges trial={trial} />
-        </Tabs.Content>
-        <Tabs.Content value="prompt">
-          <Prompt trial={trial} />
-        </Tabs.Content>
-      </Tabs.Root>
+      <Parts trial={trial} onShow={show} />
     </>
   );
 }
+
+/** What stands below a replay. Not drawn anew at each of its steps. */
+const Parts = memo(function Parts(props: {
+  readonly trial: TrialView;
+  readonly onShow: (place: { readonly reply: number; readonly start: number }) => void;
+}) {
+  const { trial, onShow } = props;
+  const { t } = usePreferences();
+  return (
+    <Tabs.Root defaultValue="metrics" className="card">
+      <Tabs.List className="tabs" aria-label={t("trial.parts")}>
+        <Tabs.Trigger value="metrics">{t("trial.metrics")}</Tabs.Trigger>
+        <Tabs.Trigger value="judgements">
+          {t("trial.judgements")} <small>{trial.judgements.length}</small>
+        </Tabs.Trigger>
+        <Tabs.Trigger value="exchanges">
+          {t("trial.exchanges")} <small>{trial.exchanges.length}</small>
+        </Tabs.Trigger>
+        <Tabs.Trigger value="prompt">{t("trial.prompt")}</Tabs.Trigger>
+      </Tabs.List>
+      <Tabs.Content value="metrics">
+        <Metrics trial={trial} />
+      </Tabs.Content>
+      <Tabs.Content value="judgements">
+        <Judgements trial={trial} onShow={onShow} />
+      </Tabs.Content>
+      <Tabs.Content value="exchanges">
+        <Exchanges trial={trial} />
+      </Tabs.Content>
+      <Tabs.Content value="prompt">
+        <Prompt trial={trial} />
+      </Tabs.Content>
+    </Tabs.Root>
+  );
+});
 
 function Two(props: { readonly trials: readonly [TrialView, TrialView]; readonly sweep: string | null }): ReactNode {
   const { trials, sweep } = props;
@@ -283,11 +306,11 @@ function Legend(): ReactNode {
   );
 }
 
-function TrialHead(props: {
+const TrialHead = memo(function TrialHead(props: {
   readonly trial: TrialView;
   readonly sweep: string | null;
   readonly isHalf?: boolean;
-}): ReactNode {
+}) {
   const { trial, sweep, isHalf } = props;
   const { t, word, language } = usePreferences();
   const Title = isHalf ? "h2" : "h1";
@@ -336,7 +359,7 @@ function TrialHead(props: {
       )}
     </header>
   );
-}
+});
 
 /** Other trials on the same maze, to be opened beside this one. */
 function Pairs({ trial, sweep }: { readonly trial: TrialView; readonly sweep: string }): ReactNode {
