@@ -59,7 +59,8 @@ export function bootstrapDraws(
 /** As many items as there are, drawn with replacement. */
 export function resample<Item>(items: readonly Item[], random: Random): Item[] {
   // Its length at once: an array that grows is copied over and over, ten thousand times a figure.
-  const drawn = new Array<Item>(items.length);
+  const drawn: Item[] = [];
+  drawn.length = items.length;
   for (let at = 0; at < items.length; at++) {
     const item = items[random.below(items.length)];
     if (item !== undefined) drawn[at] = item;
