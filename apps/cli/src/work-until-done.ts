@@ -9,6 +9,7 @@ import {
   drainDeadlineMs,
   guardSchema,
   type House,
+  startBatchWorker,
   startJudgeWorker,
   startSolveWorker,
   type Watch,
@@ -77,6 +78,18 @@ export async function workUntilDone(
           concurrency: options.concurrency,
         })
       : null;
+  // Also where the spec asks for none now: an earlier one's may still be under way.
+  const batches = startBatchWorker({
+    ...watched,
+    store: house.store,
+    queue: house.queue,
+    vendor: house.batches,
+    limiter: house.limiter,
+    rehearsal: options.rehearsal,
+    logger: console.logger(),
+    lanes: null,
+    repairs: false,
+  });
   const ended = new AbortController();
   const guard = guardSchema(house, ended.signal);
   const outage = watchOutage(console, view);
@@ -115,18 +128,19 @@ export async function workUntilDone(
         pause(500, console.interrupt),
         guard.refused,
         worker.broken,
+        batches.broken,
         ...(judges === null ? [] : [judges.broken]),
       ]);
     }
     view.note(`draining: ${worker.inFlight()} trials under way may end; interrupt again to stop at once`);
     const drainMs = drainDeadlineMs(console.environment());
-    await Promise.all([worker.drain(drainMs), judges?.drain(drainMs)]);
+    await Promise.all([worker.drain(drainMs), batches.drain(drainMs), judges?.drain(drainMs)]);
     const progress = await house.store.progress(sweepId);
     return { progress, interrupted: openTrials(progress) > 0, elapsedMs: console.now() - startedMs };
   } finally {
     ended.abort();
     view.close();
-    await Promise.all([worker.drain(failedDrainMs), judges?.drain(failedDrainMs)]);
+    await Promise.all([worker.drain(failedDrainMs), batches.drain(failedDrainMs), judges?.drain(failedDrainMs)]);
   }
 }
 

@@ -3,7 +3,7 @@ import type { FailureOutcome } from "./outcomes.ts";
 import { admitRequest, settleRequest } from "./pace-request.ts";
 import type { LimiterPort } from "./ports/limiter.ts";
 import type { ChatRequest, ChatResult } from "./ports/provider.ts";
-import type { Claim, ExchangeRecord, UnansweredEnd } from "./ports/store.ts";
+import type { Claim, ExchangeRecord, RequestAdmission, UnansweredEnd } from "./ports/store.ts";
 import { insist } from "./insist.ts";
 import type { CallFacts, ModelSettings, TrialPorts } from "./trial-ports.ts";
 
@@ -22,6 +22,8 @@ export type TurnResult =
   | { readonly kind: "late" }
   /** Not admitted, or interrupted: the claim is given back unspent. */
   | { readonly kind: "again"; readonly afterMs: number }
+  /** Taken over with the claim: whoever took it records the reply, and gives the claim back. */
+  | { readonly kind: "deferred" }
   /** An operator cancelled the trial before the request was sent. */
   | { readonly kind: "cancelled" }
   /** Not admitted until somebody acts. */
@@ -84,10 +86,7 @@ export async function askTurn(
     await limiter?.cancel(claim.lane, reservationId);
     return stop;
   }
-  const bound = settings.boundOf(
-    Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,
-    claim.plan.maxTokens,
-  );
+  const bound = boundOf(claim, settings, inputTokens);
   const refusal = await openMoney(ports, claim, turn, bound).catch(releaseThenThrow(ports, claim));
   if (refusal !== null) {
     await limiter?.cancel(claim.lane, reservationId);
@@ -96,11 +95,23 @@ export async function askTurn(
   const result = await callProvider(ports, request, signal);
   // The request may have reached the provider: its reservation and its money stay charged.
   if (result === "interrupted") return { kind: "again", afterMs: 0 };
-  const exchange = exchangeOf(ports, claim, { turn, request, inputTokens }, result, { settings, limiterMs, bound });
+  const { provider: _provider, ...sent } = request;
+  const tryNumber = tryNumberOf(claim);
+  const asked = { ...claim, turn, tryNumber, workerId: ports.workerId, requestJson: JSON.stringify(sent) };
+  const exchange = exchangeOf({ ...asked, limiterMs, boundUsd: bound }, result, settings);
   const kept = await insist(ports, holderOf(ports, claim), () => ports.store.recordExchange(exchange), signal);
   if (limiter !== null) await settle(ports, claim, limiter, reservationId, result);
   ports.observe.called(claim, callFactsOf(result, exchange.costUsd));
   return kept === "late" ? { kind: "late" } : { kind: "recorded", result };
+}
+
+/** Most that a request of so many tokens, by the local estimate, can cost; "0" where it costs nothing, null unknown. */
+export function boundOf(
+  { plan }: Pick<Claim, "plan">,
+  settings: Pick<ModelSettings, "boundOf">,
+  inputTokens: number,
+): string | null {
+  return settings.boundOf(Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens, plan.maxTokens);
 }
 
 /** A claim says that its trial may start; what an operator says later is asked for. */
@@ -126,7 +137,7 @@ function reservationIdOf(claim: Claim, turn: number): string {
 }
 
 /** 1-based number of the request in the trial's budget of tries. */
-function tryNumberOf({ tries, waits, emptyRetries }: Claim): number {
+export function tryNumberOf({ tries, waits, emptyRetries }: Pick<Claim, "tries" | "waits" | "emptyRetries">): number {
   return tries + waits + emptyRetries + 1;
 }
 
@@ -144,19 +155,27 @@ async function openMoney(
   claim: Claim,
   turn: number,
   bound: string | null,
-): Promise<Exclude<TurnResult, { readonly kind: "recorded" }> | null> {
+): Promise<Exclude<TurnResult, { readonly kind: "recorded" | "deferred" }> | null> {
   if (bound === "0") return null;
   const { trialId, fence } = claim;
   const { workerId } = ports;
   const intent = { trialId, fence, turn, tryNumber: tryNumberOf(claim), workerId, boundUsd: bound };
-  const admission = await ports.store.openRequest(intent);
+  return refusalOf(await ports.store.openRequest(intent), bound, ports.fraction());
+}
+
+/** What the budget's answer means for a turn; null where its request may go out. `fraction` is random, in [0, 1). */
+export function refusalOf(
+  admission: RequestAdmission,
+  bound: string | null,
+  fraction: number,
+): Extract<TurnResult, { readonly kind: "late" | "again" | "refused" }> | null {
   switch (admission.kind) {
     case "open":
       return null;
     case "lost":
       return { kind: "late" };
     case "later":
-      return { kind: "again", afterMs: Math.round(budgetWaitMs * (1 + ports.fraction())) };
+      return { kind: "again", afterMs: Math.round(budgetWaitMs * (1 + fraction)) };
     case "exhausted": {
       const costs = bound === null ? "no price is known for it" : `it may cost $${bound}`;
       const message =
@@ -263,29 +282,29 @@ const billable: ReadonlySet<FailureOutcome> = new Set<FailureOutcome>([
   "internal",
 ]);
 
-function exchangeOf(
-  ports: TrialPorts,
-  claim: Claim,
-  { turn, request }: TurnRequest,
+/** One request as it was asked, for its record. */
+export type AskedRequest = Pick<
+  ExchangeRecord,
+  "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "requestJson" | "queueMs" | "limiterMs"
+> & { readonly boundUsd: string | null };
+
+/** The record of a request with what came of it. */
+export function exchangeOf(
+  asked: AskedRequest,
   result: ChatResult,
-  known: {
-    readonly settings: ModelSettings;
-    readonly limiterMs: number | null;
-    readonly bound: string | null;
-  },
+  settings: Pick<ModelSettings, "costOf">,
 ): ExchangeRecord {
-  const { provider: _provider, ...sent } = request;
-  const cost = known.settings.costOf(result.usage);
+  const cost = settings.costOf(result.usage);
   const reply = result.kind === "reply" ? result : null;
   const failure = result.kind === "failure" ? result : null;
   const isCharged = failure === null || mayBeBilled(failure.outcome);
   return {
-    trialId: claim.trialId,
-    fence: claim.fence,
-    turn,
-    tryNumber: tryNumberOf(claim),
-    workerId: ports.workerId,
-    requestJson: JSON.stringify(sent),
+    trialId: asked.trialId,
+    fence: asked.fence,
+    turn: asked.turn,
+    tryNumber: asked.tryNumber,
+    workerId: asked.workerId,
+    requestJson: asked.requestJson,
     rawBody: result.rawBody,
     text: reply?.text ?? null,
     reasoning: reply?.reasoning ?? null,
@@ -295,8 +314,8 @@ function exchangeOf(
     servedModel: result.servedModel,
     effectiveParamsJson: JSON.stringify(result.effectiveParams),
     usage: result.usage,
-    queueMs: claim.queueMs,
-    limiterMs: known.limiterMs,
+    queueMs: asked.queueMs,
+    limiterMs: asked.limiterMs,
     httpMs: result.httpMs,
     ttftMs: result.ttftMs,
     servedBy: result.servedBy,
@@ -304,7 +323,7 @@ function exchangeOf(
     sideRequestsJson: result.sideRequests.length > 0 ? JSON.stringify(result.sideRequests) : null,
     costUsd: cost?.usd ?? null,
     priceDate: cost?.priceDate ?? null,
-    costBoundUsd: cost === null && isCharged ? known.bound : null,
+    costBoundUsd: cost === null && isCharged ? asked.boundUsd : null,
   };
 }
 

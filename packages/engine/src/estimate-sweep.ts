@@ -1,4 +1,4 @@
-import { judgesOf, lanesOf, type ModelSpec, type SweepSpec } from "@hallumaze/sweep";
+import { isBatchLane, judgesOf, lanesOf, type ModelSpec, type SweepSpec } from "@hallumaze/sweep";
 
 import {
   addIntervals,
@@ -52,7 +52,7 @@ export interface EstimatePorts {
 }
 
 /** What may hold a lane up: one of its limits (concurrency: or the slots of the process), or nothing but the program. */
-export type BindingLimit = keyof LaneLimits | "none";
+export type BindingLimit = keyof LaneLimits | "batch" | "none";
 
 /** What one model's cells to run take. Counts are whole, money in US dollars. */
 export interface ModelEstimate {
@@ -155,7 +155,7 @@ export async function estimateSweep(
       inputTokens: demand.inputTokens,
       outputTokens: demand.outputTokens,
       costUsd: cost === null ? null : dollars(cost),
-      ...pace(demand, limits, ports.slots),
+      ...pace(model.lane, demand, limits, ports.slots),
       basedOnReplies: [...used].reduce((sum, { n }) => sum + n, 0),
     };
     parts.push({ estimate, demand, cost });
@@ -164,7 +164,7 @@ export async function estimateSweep(
   if (judge !== null) parts.push(judge);
   const laneEstimates = lanes.map(({ lane, aliases, limits }) => {
     const demand = joinDemands(parts.filter(({ estimate }) => estimate.lane === lane).map((part) => part.demand));
-    return { lane, aliases, limits, ...pace(demand, limits, ports.slots) };
+    return { lane, aliases, limits, ...pace(lane, demand, limits, ports.slots) };
   });
   return totals(spec, parts, laneEstimates, ports.spentUsd);
 }
@@ -205,6 +205,7 @@ function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: Estimate
     alias: name,
     lane,
     laneOverride: null,
+    mode: "live",
     temperatureExplicit: false,
     maxTokens: { default: judge.maxTokens ?? verdictTokens.high, perSize: {} },
   };
@@ -218,7 +219,7 @@ function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: Estimate
     inputTokens,
     outputTokens,
     costUsd: cost === null ? null : dollars(cost),
-    ...pace(demand, limits, ports.slots),
+    ...pace(judge.lane, demand, limits, ports.slots),
     basedOnReplies: 0,
   };
   return { estimate, demand, cost };
@@ -295,12 +296,17 @@ function dollars(cost: Cost): Interval {
   return intervalOf((bound) => Number(usdOf(cost[bound])));
 }
 
+/** What the vendors promise of a batch, and what they mostly do. */
+const batchHours: Interval = { low: 0.1, expected: 1, high: 24 };
+
 /** How long a lane takes for a demand, and what holds it up in the expected case. */
 function pace(
+  lane: string,
   demand: Demand,
   limits: LaneLimits,
   slots: number,
 ): { readonly hours: Interval; readonly limit: BindingLimit } {
+  if (isBatchLane(lane) && demand.requests.high > 0) return { hours: batchHours, limit: "batch" };
   const hoursBy = (bound: keyof Interval): readonly (readonly [BindingLimit, number])[] => {
     const requests = demand.requests[bound];
     const [input, output] = [demand.inputTokens[bound], demand.outputTokens[bound]];

@@ -1,5 +1,17 @@
 export { analyseReply, analyseWalk, type ReplyAnalysis, type ReplyConditions } from "./analyse-reply.ts";
-export { callFactsOf, callProvider, mayBeBilled, operatorReason } from "./ask-turn.ts";
+export {
+  type AskedRequest,
+  boundOf,
+  callFactsOf,
+  callProvider,
+  exchangeOf,
+  mayBeBilled,
+  operatorReason,
+  refusalOf,
+  tryNumberOf,
+  type TurnRequest,
+  type TurnResult,
+} from "./ask-turn.ts";
 export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";
 export type { Interval, ReplyRecord } from "./estimate-cells.ts";

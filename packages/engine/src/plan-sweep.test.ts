@@ -191,6 +191,16 @@ describe("hours and the limit that binds", () => {
   });
 });
 
+describe("batches", () => {
+  it("take the hours that their vendor promises, whatever the lane's limits for live calls", async () => {
+    const limitsOf = () => ({ rpm: 1 });
+    const spec = specOf({ models: ["anthropic/claude-haiku-4-5"], mode: "batch" });
+    const { lanes, hours } = await estimated(spec, portsOf({ limitsOf }));
+    expect(lanes[0]).toMatchObject({ limit: "batch", hours: { low: 0.1, expected: 1, high: 24 } });
+    expect(hours).toEqual({ low: 0.1, expected: 1, high: 24 });
+  });
+});
+
 describe("money", () => {
   const two = { models: ["openai/gpt-4o", "openai/gpt-4.1"] };
 

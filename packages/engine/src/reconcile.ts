@@ -1,3 +1,5 @@
+import { isBatchLane } from "@hallumaze/sweep";
+
 import type { QueuePort } from "./ports/queue.ts";
 import type { StorePort } from "./ports/store.ts";
 import { enqueueTrials } from "./submit-sweep.ts";
@@ -41,6 +43,7 @@ export async function refillQueue({
 }): Promise<number> {
   let redelivered = 0;
   for (const { lane, open } of await store.listOpenLanes(null)) {
+    if (isBatchLane(lane)) continue;
     const depth = await queue.depth(lane);
     if (depth.waiting + depth.active + depth.delayed >= open) continue;
     for await (const page of store.listOpen(lane, pageSize)) {

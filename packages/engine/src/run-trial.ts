@@ -65,13 +65,19 @@ async function runClaimed(ports: TrialPorts, claim: Claim, signal: AbortSignal):
   for (;;) {
     const end = await takeTurn(ports, conversation, signal);
     if (end === null) continue;
+    // The claim goes on with the batch.
+    if (end.kind === "deferred") return { kind: "done" };
     return "kind" in end && end.kind === "again"
       ? giveBack(ports, claim, end.afterMs)
       : finish(ports, conversation, end, signal);
   }
 }
 
-type TurnEnd = TrialEnd | { readonly kind: "again"; readonly afterMs: number } | { readonly kind: "late" };
+type TurnEnd =
+  | TrialEnd
+  | { readonly kind: "again"; readonly afterMs: number }
+  | { readonly kind: "late" }
+  | { readonly kind: "deferred" };
 
 /** Takes the conversation one reply further; gives what ends it for now, or null where it goes on. */
 async function takeTurn(ports: TrialPorts, conversation: Conversation, signal: AbortSignal): Promise<TurnEnd | null> {
@@ -91,6 +97,7 @@ async function takeTurn(ports: TrialPorts, conversation: Conversation, signal: A
   switch (result.kind) {
     case "again":
     case "late":
+    case "deferred":
       return result;
     case "cancelled":
       // Group A's result is its first answer, whatever becomes of its neutral turn.
@@ -140,13 +147,8 @@ function takeReply(ports: TrialPorts, conversation: Conversation, reply: Receive
 async function askNext(ports: TrialPorts, conversation: Conversation, signal: AbortSignal): Promise<TurnResult> {
   const { claim, trial, settings, said, replies } = conversation;
   const request = buildRequest(claim.plan, trial, settings.keyEnv, said);
-  return askTurn(
-    ports,
-    claim,
-    settings,
-    { turn: replies.length, request, inputTokens: sentTokens(conversation) },
-    signal,
-  );
+  const turn = { turn: replies.length, request, inputTokens: sentTokens(conversation) };
+  return ports.defer === undefined ? askTurn(ports, claim, settings, turn, signal) : ports.defer(claim, settings, turn);
 }
 
 function sentTokens({ trial, said }: Conversation): number {
@@ -162,7 +164,7 @@ async function giveBack(ports: TrialPorts, claim: Claim, afterMs: number): Promi
 async function finish(
   ports: TrialPorts,
   conversation: Conversation,
-  end: Exclude<TurnEnd, { readonly kind: "again" }>,
+  end: Exclude<TurnEnd, { readonly kind: "again" | "deferred" }>,
   signal: AbortSignal,
 ): Promise<TrialResult> {
   const { claim, replies } = conversation;

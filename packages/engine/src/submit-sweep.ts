@@ -1,4 +1,4 @@
-import { expandCells, type SweepSpec, specToJson } from "@hallumaze/sweep";
+import { expandCells, isBatchLane, type SweepSpec, specToJson } from "@hallumaze/sweep";
 
 import { inBatches } from "./grid-batches.ts";
 import type { LanePlaces, QueuePort } from "./ports/queue.ts";
@@ -118,10 +118,11 @@ function takePlaces({ priority, weight, turns }: LanePlaces): (trial: OpenTrial)
   };
 }
 
-/** Enqueues open trials, lane by lane, in the order given. */
+/** Enqueues open trials, lane by lane, in the order given. Those of batches are read from the ledger. */
 export async function enqueueTrials(queue: Pick<QueuePort, "enqueue">, trials: readonly OpenTrial[]): Promise<void> {
   const lanes = new Map<string, OpenTrial[]>();
   for (const trial of trials) {
+    if (isBatchLane(trial.lane)) continue;
     const items = lanes.get(trial.lane);
     if (items) items.push(trial);
     else lanes.set(trial.lane, [trial]);

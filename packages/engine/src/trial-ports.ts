@@ -1,6 +1,7 @@
 import type { Clock } from "@hallumaze/foundation";
 
 import type { RetryPolicy } from "./failure-policy.ts";
+import type { TurnRequest, TurnResult } from "./ask-turn.ts";
 import type { FailureOutcome } from "./outcomes.ts";
 import type { LimiterPort } from "./ports/limiter.ts";
 import type { ProviderPort, Usage } from "./ports/provider.ts";
@@ -36,6 +37,8 @@ export interface TrialPorts {
   /** True once no further request may go out: what is not yet asked is given back, replies that came stand. */
   readonly isDraining?: () => boolean;
   readonly observe: TrialObserver;
+  /** Takes a request over instead of sending it, claim and all: it will be asked in a batch. Absent: it is sent. */
+  readonly defer?: (claim: Claim, settings: ModelSettings, turn: TurnRequest) => Promise<TurnResult>;
 }
 
 /** `held`: an operator paused the sweep or parked the lane meanwhile, or the claim is lost; `cancelled`: the trial. */

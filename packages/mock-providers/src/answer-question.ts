@@ -4,7 +4,7 @@ import { estimateTokens } from "@hallumaze/protocol";
 import { answerAsSolver, type SolverName, solverNames } from "@hallumaze/solvers";
 
 import type { Question, Reply, ReplyUsage } from "./dialect.ts";
-import { matchesPattern } from "./match-pattern.ts";
+import { matchesPattern } from "./play-script.ts";
 import type { ParsedRule } from "./script-schema.ts";
 
 /** Which baseline agent answers: one for all models, or by model pattern (the first that fits). */

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ZodError } from "zod";
 
 import type { LimitTable } from "./enforce-limits.ts";
-import type { Rule } from "./script-schema.ts";
+import type { BatchRule, Rule } from "./script-schema.ts";
 import type { MockProviders } from "./start-mock-providers.ts";
 
 const bodyLimitBytes = 4 * 1024 * 1024;
 
 /**
- * Serves `/_control/*`, by which another process steers the server: GET `health`, `counts`, `requests`, `urls`; POST
- * `script`, `limits`, `reset`. Keys are never told here.
+ * Serves `/_control/*`, by which another process steers the server: GET `health`, `counts`, `requests`, `batches`,
+ * `urls`; POST `script`, `batches`, `limits`, `reset`. Keys are never told here.
  */
 export async function handleControl(
   server: MockProviders,
@@ -43,6 +43,11 @@ function act(server: MockProviders, action: string, body: unknown): unknown {
     case "POST script":
       // The server checks both, whatever they are.
       server.script(body as readonly Rule[]);
+      return { ok: true };
+    case "GET batches":
+      return server.batches();
+    case "POST batches":
+      server.scriptBatches(body as readonly BatchRule[]);
       return { ok: true };
     case "POST limits":
       server.setLimits(body as LimitTable);

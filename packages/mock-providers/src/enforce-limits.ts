@@ -1,7 +1,7 @@
 import type { Clock } from "@hallumaze/foundation";
 
 import type { LimitDimension, LimitMeter } from "./dialect.ts";
-import { matchesPattern } from "./match-pattern.ts";
+import { matchesPattern } from "./play-script.ts";
 
 /** Limits that the server enforces on one lane. A limit that is left out does not exist. */
 export interface LaneLimits {

@@ -3,21 +3,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@hallumaze/foundation";
 
 import { answerQuestion, type SolverChoice } from "./answer-question.ts";
+import type { BatchAnswer, BatchDesk } from "./batch-desk.ts";
 import { type Delivery, deliverReply, type Outgoing } from "./deliver-reply.ts";
 import type { Failure, FailureKind, Question, Reply, WrittenFailure } from "./dialect.ts";
 import type { LaneGate, openLimits } from "./enforce-limits.ts";
 import type { CountKeeper, LaneId, RequestEnd } from "./keep-counts.ts";
 import { limitHeaders } from "./limit-headers.ts";
 import { keyName, type OpenEntry, type RequestLog } from "./log-requests.ts";
-import { matchesPattern } from "./match-pattern.ts";
-import type { Player } from "./play-script.ts";
-import { keyOf, type Route, routeRequest, writeFailure } from "./route-request.ts";
+import { matchesPattern, type Player } from "./play-script.ts";
+import { batchDialectOf, keyOf, type Route, routeBatch, routeRequest, writeFailure } from "./route-request.ts";
 import type { ParsedRule } from "./script-schema.ts";
 
 /** What every request is handled with. */
 export interface Handling {
   readonly clock: Clock;
   readonly seed: number;
+  readonly desk: BatchDesk;
   readonly solver: SolverChoice | null;
   readonly keys: readonly string[] | null;
   readonly models: readonly string[] | null;
@@ -63,7 +64,8 @@ export async function handleRequest(
   const url = new URL(request.url ?? "/", "http://rehearsal");
   handling.counts.arrived(url.pathname);
   const body = await readBody(request, signal);
-  const route = request.method === "POST" ? routeRequest(url.pathname) : null;
+  const batches = routeBatch(url.pathname);
+  const route = batches?.route ?? (request.method === "POST" ? routeRequest(url.pathname) : null);
   const key = route === null ? null : keyOf(route.vendor, request.headers, url.searchParams);
   const entry = newEntry(handling, request, { number, connection, bodyText: body ?? "", key, route });
   handling.log.add(entry);
@@ -71,6 +73,21 @@ export async function handleRequest(
   if (route === null) return sendText(handling, arrival, 404, notFound(url.pathname));
   const exchange: Exchange = { ...arrival, route };
   if (body === null) return sendFailure(handling, exchange, { kind: "payload_too_large" });
+  if (batches !== undefined) {
+    const contentType = request.headers["content-type"] ?? "";
+    const { method = "GET" } = request;
+    const keyId = keyName(key);
+    const call = {
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      body,
+      contentType,
+      keyId,
+      requestId: String(number),
+    };
+    return sendBatchAnswer(handling, exchange, () => batches.answer(handling.desk, call));
+  }
   const question = readQuestion(route, body, url.pathname);
   if (typeof question === "string") {
     return sendFailure(handling, exchange, { kind: "bad_request", message: question });
@@ -80,6 +97,45 @@ export async function handleRequest(
   handling.counts.identified(exchange.lane);
   const rule = handling.player().next({ question, dialect: route.dialect, key, connection });
   await play(handling, exchange, question, rule);
+}
+
+async function sendBatchAnswer(
+  handling: Handling,
+  exchange: Exchange,
+  answer: () => BatchAnswer | Promise<BatchAnswer>,
+): Promise<void> {
+  const { key } = exchange;
+  if (key === null || handling.keys?.includes(key) === false) return sendFailure(handling, exchange, { kind: "auth" });
+  const made = await answer();
+  if (made.kind === "failure") return sendFailure(handling, exchange, { kind: made.failure, message: made.message });
+  if (made.kind === "text") return sendText(handling, exchange, 200, made.body, { "content-type": made.type });
+  const delivery: Delivery = made.isLost === true ? { reset: "before_headers" } : {};
+  return sendText(handling, exchange, 200, JSON.stringify(made.body), { "content-type": "application/json" }, delivery);
+}
+
+/** Answers one request of a batch as a single one is answered: by script, model and solver. Limits do not hold there. */
+export function answerRow(
+  handling: Handling,
+  question: Question,
+  number: number,
+): Reply | { readonly error: FailureKind; readonly message: string | null } {
+  const rule = handling.player().next({ question, dialect: batchDialectOf(question), key: null, connection: 0 });
+  if (rule?.fail !== undefined) {
+    const wish = typeof rule.fail === "string" ? { kind: rule.fail } : rule.fail;
+    return { error: wish.kind, message: wish.message ?? null };
+  }
+  if (handling.models?.some((pattern) => matchesPattern(pattern, question.model)) === false) {
+    return { error: "model_not_found", message: null };
+  }
+  const { solver, seed } = handling;
+  return answerQuestion(question, {
+    solver,
+    seed,
+    wish: rule?.reply ?? {},
+    key: null,
+    number,
+    nowMs: handling.clock(),
+  });
 }
 
 async function play(

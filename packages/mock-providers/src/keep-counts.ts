@@ -1,7 +1,6 @@
 import type { Clock } from "@hallumaze/foundation";
 
 import type { Vendor } from "./dialect.ts";
-import { openWindow, type SlidingWindow } from "./sliding-window.ts";
 
 /** How the server's part in a request ended. A number is the status of a reply that went out whole. */
 export type RequestEnd = number | "stalled" | "cut" | "reset" | "black_hole" | "client_gone" | "server_closed";
@@ -196,4 +195,40 @@ function addAmounts(
 
 function count(table: Record<string, number>, name: string): void {
   table[name] = (table[name] ?? 0) + 1;
+}
+
+/** Amounts that fell within the last 60 seconds, and the largest sums that any 60 seconds held. */
+interface SlidingWindow<Name extends string> {
+  /** Adds amounts at a time; times never run back. */
+  readonly add: (atMs: number, amounts: Readonly<Record<Name, number>>) => void;
+  readonly maxima: () => Readonly<Record<Name, number>>;
+}
+
+const spanMs = 60_000;
+
+/** Opens a window over the named amounts. Memory grows with the events of one span alone. */
+function openWindow<Name extends string>(names: readonly Name[]): SlidingWindow<Name> {
+  const zero = (): Record<Name, number> => Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+  const sums = zero();
+  const maxima = zero();
+  let events: { readonly atMs: number; readonly amounts: Readonly<Record<Name, number>> }[] = [];
+  let oldest = 0;
+  return {
+    add: (atMs, amounts) => {
+      for (let event = events[oldest]; event !== undefined && event.atMs <= atMs - spanMs; event = events[oldest]) {
+        for (const name of names) sums[name] -= event.amounts[name];
+        oldest += 1;
+      }
+      if (oldest > 1024) {
+        events = events.slice(oldest);
+        oldest = 0;
+      }
+      events.push({ atMs, amounts });
+      for (const name of names) {
+        sums[name] += amounts[name];
+        maxima[name] = Math.max(maxima[name], sums[name]);
+      }
+    },
+    maxima: () => ({ ...maxima }),
+  };
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Question } from "./dialect.ts";
-import { matchesPattern } from "./match-pattern.ts";
 import { openaiChat } from "./openai-chat.ts";
-import { playScript } from "./play-script.ts";
+import { matchesPattern, playScript } from "./play-script.ts";
 import type { Rule } from "./script-schema.ts";
 
 function incoming(change: { model?: string; prompt?: string; connection?: number; key?: string; more?: object } = {}) {

@@ -1,7 +1,6 @@
 import { createRandom, type Random, sha256Hex } from "@hallumaze/foundation";
 
 import type { Dialect, Question } from "./dialect.ts";
-import { matchesPattern } from "./match-pattern.ts";
 import { type ParsedRule, type Rule, scriptSchema } from "./script-schema.ts";
 
 /** What a rule looks at. */
@@ -86,4 +85,20 @@ function isNth(nth: ParsedRule["nth"], number: number): boolean {
 
 function isDrawn(probability: number | undefined, random: Random): boolean {
   return probability === undefined || random.fraction() < probability;
+}
+
+/** Tells whether a name fits a pattern, in which `*` stands for any text; case counts. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const parts = pattern.split("*");
+  const [first = "", ...rest] = parts;
+  if (rest.length === 0) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let position = first.length;
+  for (const part of rest.slice(0, -1)) {
+    const found = name.indexOf(part, position);
+    if (found < 0) return false;
+    position = found + part.length;
+  }
+  const last = rest.at(-1) ?? "";
+  return name.length - position >= last.length && name.endsWith(last);
 }

@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import { writeAnthropicFailure } from "./anthropic-failures.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import type { Dialect, Failure, Vendor, WrittenFailure } from "./dialect.ts";
+import { answerAnthropicBatch, isAnthropicBatch } from "./anthropic-batches.ts";
+import type { BatchAnswer, BatchCall, BatchDesk } from "./batch-desk.ts";
+import type { Dialect, Failure, Question, Vendor, WrittenFailure } from "./dialect.ts";
 import { googleContent } from "./google-content.ts";
-import { writeGoogleFailure } from "./google-failures.ts";
 import { openaiChat } from "./openai-chat.ts";
-import { writeDeepseekFailure, writeOpenaiFailure } from "./openai-failures.ts";
 import { openaiResponses } from "./openai-responses.ts";
+import {
+  writeAnthropicFailure,
+  writeDeepseekFailure,
+  writeGoogleFailure,
+  writeOpenaiFailure,
+} from "./vendor-failures.ts";
 
 /** Whose interface a path belongs to, and which format it takes. */
 export interface Route {
@@ -29,6 +34,31 @@ const routes: readonly (readonly [pattern: RegExp, vendor: Vendor, dialect: Dial
 export function routeRequest(path: string): Route | null {
   const found = routes.find(([pattern]) => pattern.test(path));
   return found === undefined ? null : { vendor: found[1], dialect: found[2] };
+}
+
+/** A vendor's batch interface. */
+export interface BatchRoute {
+  readonly isPath: (path: string) => boolean;
+  readonly route: Route;
+  readonly answer: (desk: BatchDesk, call: BatchCall) => BatchAnswer | Promise<BatchAnswer>;
+}
+
+const batchRoutes: readonly BatchRoute[] = [
+  {
+    isPath: isAnthropicBatch,
+    route: { vendor: "anthropic", dialect: anthropicMessages },
+    answer: answerAnthropicBatch,
+  },
+];
+
+/** Finds the batch interface that a path belongs to. */
+export function routeBatch(path: string): BatchRoute | undefined {
+  return batchRoutes.find(({ isPath }) => isPath(path));
+}
+
+/** The format of a request that came in a batch. */
+export function batchDialectOf({ vendor }: Question): Dialect {
+  return batchRoutes.find(({ route }) => route.vendor === vendor)?.route.dialect ?? anthropicMessages;
 }
 
 /** Reads the key where the vendor's SDK puts it; null where there is none. */

@@ -132,6 +132,46 @@ export const ruleSchema = z.strictObject({
 /** A script: the first rule that applies decides. */
 export const scriptSchema = z.array(ruleSchema).max(1000);
 
+const places = z.union([z.int().min(1), z.array(z.int().min(1)).min(1)]);
+
+/** What becomes of batches; the first rule that applies decides. */
+const batchRuleSchema = z.strictObject({
+  vendor: z.enum(vendors).optional(),
+  /** Which submissions, counted from 1 over all vendors, refused ones too; all, where it is left out. */
+  nth: places.optional(),
+  /** The submission is refused and nothing is made. */
+  refuse: z.enum(failureKinds).optional(),
+  /** The batch is made, and the connection ends before the answer. */
+  loseAnswer: z.boolean().optional(),
+  /** When it ends, by the server's clock; at the first look, where it is left out. */
+  afterMs: z.number().min(0).optional(),
+  /** Ends of rows by their 1-based places, or of a drawn share of them; the first that applies decides. */
+  rows: z
+    .array(
+      z.strictObject({
+        nth: places.optional(),
+        share: share.optional(),
+        end: z.enum(["errored", "expired", "canceled", "missing"]),
+        /** What an errored row says. */
+        error: z.enum(failureKinds).default("overloaded"),
+      }),
+    )
+    .optional(),
+  /** Results whose custom ids nobody asked for. */
+  unknownRows: wholeNumber.optional(),
+  /** The results are past their retention. */
+  resultsGone: z.boolean().optional(),
+});
+
+/** A script of batches. */
+export const batchScriptSchema = z.array(batchRuleSchema).max(1000);
+
+/** One rule of batches as its author writes it. */
+export type BatchRule = z.input<typeof batchRuleSchema>;
+
+/** A rule of batches with its defaults filled in. */
+export type ParsedBatchRule = z.output<typeof batchRuleSchema>;
+
 const laneLimits = z.strictObject({
   rpm: z.number().positive().optional(),
   rps: z.number().positive().optional(),
@@ -161,6 +201,7 @@ export const optionsSchema = z.strictObject({
   /** A solver for all models, or solvers by model pattern. */
   solver: z.union([z.enum(solverNames), z.record(z.string(), z.enum(solverNames))]).optional(),
   script: scriptSchema.optional(),
+  batches: batchScriptSchema.optional(),
   latency: latencySchema.partial().optional(),
   /** Keys that are accepted; any, where it is left out. */
   keys: z.array(z.string()).optional(),

@@ -4,14 +4,15 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Clock } from "@hallumaze/foundation";
 
 import type { SolverChoice } from "./answer-question.ts";
+import { type BatchCounts, openBatchDesk } from "./batch-desk.ts";
 import { handleControl } from "./control-api.ts";
 import { type LimitTable, openLimits } from "./enforce-limits.ts";
 import { MockProvidersError } from "./errors.ts";
-import { type Handling, handleRequest } from "./handle-request.ts";
+import { answerRow, type Handling, handleRequest } from "./handle-request.ts";
 import { type Counts, keepCounts, type LoggedRequest } from "./keep-counts.ts";
 import { keepLog } from "./log-requests.ts";
 import { playScript } from "./play-script.ts";
-import { latencySchema, limitsSchema, optionsSchema, type Rule } from "./script-schema.ts";
+import { type BatchRule, latencySchema, limitsSchema, optionsSchema, type Rule } from "./script-schema.ts";
 
 /** How a server is started; every part has a default. */
 export interface MockProvidersOptions {
@@ -26,6 +27,8 @@ export interface MockProvidersOptions {
   /** The baseline agent that answers, for all models or by model pattern. */
   readonly solver?: SolverChoice;
   readonly script?: readonly Rule[];
+  /** What becomes of batches; each ends whole at the first look, where left out. */
+  readonly batches?: readonly BatchRule[];
   /** Time an answer takes, in real milliseconds. Default 0. */
   readonly latency?: { readonly baseMs?: number; readonly perTokenMs?: number };
   /** Keys that are accepted; any, where left out. */
@@ -57,6 +60,10 @@ export interface MockProviders extends AsyncDisposable {
   readonly port: number;
   /** Replaces the script; its counters begin anew. */
   readonly script: (rules: readonly Rule[]) => void;
+  /** Replaces the script of batches; submissions are counted from 1 again. */
+  readonly scriptBatches: (rules: readonly BatchRule[]) => void;
+  /** All batches that were made, oldest first. */
+  readonly batches: () => readonly BatchCounts[];
   /** Replaces all limits; buckets keep their level by share. */
   readonly setLimits: (limits: LimitTable) => void;
   readonly counts: () => Counts;
@@ -79,9 +86,12 @@ export async function startMockProviders(options: MockProvidersOptions = {}): Pr
   const counts = keepCounts(clock);
   const log = keepLog(options.logLimit ?? 2000);
   let player = playScript(options.script ?? [], seed);
+  const desk = openBatchDesk({ clock, seed, answer: (question, number) => answerRow(handling, question, number) });
+  desk.script(options.batches ?? []);
   const handling: Handling = {
     clock,
     seed,
+    desk,
     solver: options.solver ?? null,
     keys: options.keys ?? null,
     models: options.models ?? null,
@@ -100,6 +110,8 @@ export async function startMockProviders(options: MockProvidersOptions = {}): Pr
     script: (rules) => {
       player = playScript(rules, seed);
     },
+    scriptBatches: desk.script,
+    batches: desk.counts,
     setLimits: (next) => limits.set(limitsSchema.parse(next)),
     counts: counts.counts,
     requests: ({ withKeys = false } = {}) => log.list(withKeys),

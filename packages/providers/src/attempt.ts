@@ -119,6 +119,31 @@ export async function attempt(
   }
 }
 
+/** Reads one exchange that was got by other ways than a try: a row of a batch. No resend, no repair. */
+export function readExchange(
+  vendor: Vendor,
+  exchange: Exchange,
+  draft: Draft,
+  of: { readonly provider: string; readonly redact: (text: string) => string },
+): ProviderResult {
+  const verdict = judge(vendor, exchange, draft);
+  const limitUsage = countForLimits(of.provider, verdict.facts.usage);
+  return { ...toResult(verdict, exchange, draft, [], of.redact), limitUsage };
+}
+
+/** What a refused exchange means; null where it was answered in full with a status of success. */
+export function failureOf(exchange: Exchange): Failure | null {
+  const status = exchange.status ?? 0;
+  if (exchange.breakage === null && status >= 200 && status < 300) return null;
+  if (status >= 300) {
+    const body = readBody(exchange.body);
+    const source = { headers: exchange.headers, nowMs: exchange.endedAtMs };
+    return classifyFailure(status, errorOf(body) ?? plainText(body), source);
+  }
+  const { breakage } = exchange;
+  return plain(breakage?.kind ?? "transport", breakage?.message ?? "no reply", null);
+}
+
 type Verdict = { readonly facts: ReplyFacts } & (
   | { readonly kind: "reply"; readonly reading: Reading & { readonly kind: "reply" } }
   | { readonly kind: "failure"; readonly failure: Failure }

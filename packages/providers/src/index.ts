@@ -1,4 +1,5 @@
-export type { ProviderUsage } from "./attempt.ts";
+export { type Draft, failureOf, type ProviderUsage } from "./attempt.ts";
+export type { Failure } from "./classify-failure.ts";
 export {
   type Capabilities,
   type DefaultLimits,
@@ -10,9 +11,17 @@ export {
 } from "./capabilities.ts";
 export { checkModel, type ModelCheck, type ModelIssue, type ModelWish } from "./check-model.ts";
 export { ProviderError } from "./errors.ts";
-export { findMissingKeys, type ModelAddress, type Variables, vendorVariables } from "./keys.ts";
+export {
+  type Endpoint,
+  findMissingKeys,
+  isVendor,
+  type ModelAddress,
+  type Variables,
+  type VendorName,
+  vendorVariables,
+} from "./keys.ts";
 export { findRetirement, isKnownModel, listKnownModels, type Retirement } from "./known-models.ts";
-export { builtProviders, openProviders, type Providers } from "./open-providers.ts";
+export { builtProviders, openProviders, type Providers, type Wire } from "./open-providers.ts";
 export {
   type Cost,
   costBound,
@@ -25,4 +34,4 @@ export {
   type PricedModel,
   type PriceOverrides,
 } from "./prices.ts";
-export { type Deadlines, defaultDeadlines } from "./recorder.ts";
+export { type Deadlines, defaultDeadlines, type Exchange } from "./recorder.ts";

@@ -30,6 +30,16 @@ test("thoughts are output and are paid as such (T50)", () => {
   expect(costOf(gemini, { ...usage(0, 3071), reasoningTokens: 3071 })?.usd).toBe("0.03071");
 });
 
+test("in a batch all costs half, the spec's own prices too, exactly and never less", () => {
+  const batched = { ...gpt4o, mode: "batch" } as const;
+  expect(costOf(batched, usage(1_000_000, 1_000_000))).toEqual({ usd: "6.25", priceDate });
+  expect(costOf(batched, usage(1000, 0, 800))?.usd).toBe("0.00075");
+  expect(costBound(batched, { inputTokens: 1_000_000, outputTokens: 0 })).toBe("1.25");
+  const own = { "openai/gpt-4o": { input: 20, output: 0.000_001 } };
+  expect(findPrice(batched, own)).toMatchObject({ input: "10", output: "0.000001" });
+  expect(findPrice({ ...batched, provider: "sim" })).toMatchObject({ input: "0", output: "0" });
+});
+
 test("unknown is not zero: no price, no count, or more input than the price is for", () => {
   expect(costOf({ ...gpt4o, model: "gpt-none" }, usage(1, 1))).toBeNull();
   expect(costOf({ ...gpt4o, baseUrl: "http://localhost:1/v1" }, usage(1, 1))).toBeNull();

@@ -128,6 +128,8 @@ export interface PricedModel {
   readonly baseUrl: string | null;
   /** Its name in the sweep, where a price of the spec may go by it. */
   readonly alias?: string;
+  /** In a batch all costs half, by every vendor's list. Live unless told. */
+  readonly mode?: "live" | "batch";
 }
 
 /**
@@ -138,8 +140,34 @@ export type PriceOverrides = Readonly<
   Record<string, { readonly input: number; readonly output: number; readonly cached?: number }>
 >;
 
-/** A model's price; null where none is known: that is not zero. A server of one's own has only an override's price. */
+/**
+ * A model's price in its mode; null where none is known: that is not zero. A server of one's own has only an override's
+ * price.
+ */
 export function findPrice(model: PricedModel, overrides: PriceOverrides = {}): Price | null {
+  const price = findLivePrice(model, overrides);
+  return price === null || model.mode !== "batch" ? price : halved(price);
+}
+
+/**
+ * The tariff of batches. SOURCE: platform.claude.com/docs "Batch processing" (50 % of the standard prices, caching stacks),
+ * developers.openai.com "Batch" and ai.google.dev "Batch API" (50 %); the SDKs of this day name the same interfaces.
+ */
+function halved(price: Price): Price {
+  const half = (decimal: string | null): string | null => (decimal === null ? null : halfOf(decimal));
+  const { input, cached, cacheWrite, output } = price;
+  return { ...price, input: halfOf(input), cached: half(cached), cacheWrite: half(cacheWrite), output: halfOf(output) };
+}
+
+/** Half of a decimal of up to six places, rounded up at the sixth. */
+function halfOf(decimal: string): string {
+  const [whole = "0", fraction = ""] = decimal.split(".");
+  const millionths = BigInt(whole + fraction.padEnd(6, "0"));
+  const digits = ((millionths + 1n) / 2n).toString().padStart(7, "0");
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
+}
+
+function findLivePrice(model: PricedModel, overrides: PriceOverrides): Price | null {
   const name = `${model.provider}/${model.model}`;
   const own = [model.alias, name].find((key) => key !== undefined && Object.hasOwn(overrides, key));
   const override = own === undefined ? undefined : overrides[own];

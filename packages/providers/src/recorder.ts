@@ -143,6 +143,11 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
   };
 }
 
+/** A question is posted; batches are also looked at. */
+function methodOf({ method }: RequestInit): "POST" | "GET" {
+  return method?.toUpperCase() === "GET" ? "GET" : "POST";
+}
+
 function addressOf(input: string | URL | Request): string {
   if (typeof input === "string") return input;
   return input instanceof URL ? input.href : input.url;
@@ -157,7 +162,10 @@ async function exchangeOnce(
   init: RequestInit,
 ): Promise<Exchange> {
   const clock = startClock(deadlines, recording.spentMs, recording.signal);
-  const body = Buffer.from(typeof init.body === "string" ? init.body : "");
+  const form = init.body instanceof FormData ? new Response(init.body) : null;
+  const formType = form?.headers.get("content-type") ?? null;
+  const body =
+    form === null ? Buffer.from(typeof init.body === "string" ? init.body : "") : Buffer.from(await form.arrayBuffer());
   const chunks: Buffer[] = [];
   let status: number | null = null;
   let headers: Readonly<Record<string, string>> = {};
@@ -165,8 +173,11 @@ async function exchangeOnce(
   let ttftMs: number | null = null;
   try {
     const reply = await request(url, {
-      method: "POST",
-      headers: sentHeaders(init.headers, recording.key),
+      method: methodOf(init),
+      headers: {
+        ...sentHeaders(init.headers, recording.key),
+        ...(formType === null ? {} : { "content-type": formType }),
+      },
       body,
       dispatcher: agent,
       signal: clock.signal,

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 
+import { openBatchVendors } from "@hallumaze/batch-providers";
+import type { BatchStorePort, BatchVendorPort } from "@hallumaze/batching";
 import type { DetectorStorePort } from "@hallumaze/detectors";
 import type { LimiterPort, QueuePort, StorePort } from "@hallumaze/engine";
 import type { ImportStorePort } from "@hallumaze/imports";
@@ -21,6 +23,7 @@ import { openPatiently } from "./open-patiently.ts";
 export interface House extends AsyncDisposable {
   readonly store: StorePort &
     JudgeStorePort &
+    BatchStorePort &
     SteeringPort &
     FiguresPort &
     AlertPort &
@@ -31,6 +34,8 @@ export interface House extends AsyncDisposable {
   readonly boardOf: QueueBoard["boardOf"];
   readonly limiter: LimiterPort;
   readonly provider: Providers;
+  /** The vendors' batch interfaces, over the connections of `provider`. */
+  readonly batches: BatchVendorPort;
   /** The judges' own client: no connection is shared with what is judged. */
   readonly judgeProvider: Providers;
   /** In plain words: where the data lives and what delivers, without passwords. */
@@ -107,6 +112,7 @@ export async function openHouse(
       boardOf: queue.boardOf,
       limiter,
       provider,
+      batches: openBatchVendors(provider),
       judgeProvider,
       databaseName: database.name,
       queueName: redisUrl ? `Redis at ${redactUrl(redisUrl)}` : "the same database",

@@ -1,3 +1,4 @@
+export { type BatchWorkerOptions, startBatchWorker } from "./batch-worker.ts";
 export { drainDeadlineMs, type Environment, environmentNames, parseEnvironment } from "./environment.ts";
 export { RuntimeError } from "./errors.ts";
 export { type House, openHouse, openLedgerDatabase } from "./house.ts";

@@ -9,7 +9,7 @@ import {
 import { limiterLaneOf } from "@hallumaze/judging";
 import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
 import { type LaneControl, limitsUnder, type SteeringPort } from "@hallumaze/steering";
-import { givesShadow, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+import { givesShadow, isBatchLane, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
 
 /** What the stored specs say of lanes and models beside their plans. */
 export interface LaneCatalog {
@@ -17,7 +17,7 @@ export interface LaneCatalog {
   readonly refresh: () => Promise<void>;
   /** True where the limiter is asked: something limits the lane, or its vendor may stop it (no credit, wrong key). */
   readonly isLimited: (lane: string) => boolean;
-  readonly settingsOf: (claim: Claim) => Promise<ModelSettings>;
+  readonly settingsOf: (claim: Pick<Claim, "sweepId" | "alias" | "lane" | "plan">) => Promise<ModelSettings>;
   /** Tells what a reply really took, for the next reservation's estimate. */
   readonly sawReply: (lane: string, outputTokens: number | null) => void;
 }
@@ -79,7 +79,8 @@ export function openLaneCatalog(
       const spec = specs.get(claim.sweepId)?.spec;
       const model = spec?.models.find(({ alias }) => alias === claim.alias);
       const prices = spec?.prices ?? {};
-      const priced = { ...claim.plan, alias: claim.alias };
+      const mode = isBatchLane(claim.lane) ? "batch" : "live";
+      const priced = { ...claim.plan, alias: claim.alias, mode } as const;
       return {
         keyEnv: model?.keyEnv ?? null,
         tenant: spec?.name ?? claim.sweepId,

@@ -19,7 +19,7 @@ import {
 } from "@hallumaze/engine";
 import { defaultDeadlines } from "@hallumaze/providers";
 import type { SteeringPort } from "@hallumaze/steering";
-import { isRehearsalLane } from "@hallumaze/sweep";
+import { isBatchLane, isRehearsalLane } from "@hallumaze/sweep";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 import type { Metrics, Tracing } from "@hallumaze/telemetry";
 
@@ -208,7 +208,7 @@ async function renewSlots(
 }
 
 function isWanted({ lanes, rehearsal }: WorkerOptions, lane: string): boolean {
-  return isRehearsalLane(lane) === rehearsal && (lanes === null || lanes.includes(lane));
+  return !isBatchLane(lane) && isRehearsalLane(lane) === rehearsal && (lanes === null || lanes.includes(lane));
 }
 
 /** How often a starting worker looks whether the first repair is over. */
@@ -217,7 +217,13 @@ const untilRepairedMs = 20;
 /** Longest wait for a limit that is spent in the lane's slot. */
 const patienceMs = 10_000;
 
-function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, catalog: LaneCatalog): TrialPorts {
+/** What a worker's trials run with. */
+export function trialPorts(
+  options: Omit<WorkerOptions, "concurrency" | "lanes" | "queue" | "rehearsal">,
+  times: WorkerTimes,
+  held: Held,
+  catalog: LaneCatalog,
+): TrialPorts {
   return {
     store: options.store,
     provider: options.tracing?.provider(options.provider) ?? options.provider,
@@ -238,7 +244,7 @@ function trialPorts(options: WorkerOptions, times: WorkerTimes, held: Held, cata
 }
 
 /** What this worker holds, by trial: its claims, and the limiter's reservations of their requests under way. */
-interface Held {
+export interface Held {
   readonly claims: Map<string, Claim>;
   readonly reservations: Map<string, string>;
 }

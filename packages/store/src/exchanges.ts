@@ -26,7 +26,7 @@ export function createExchangeMethods(
   return {
     recordExchange: async (exchange) => {
       // A second write of the same object, after a failure that may have come after the commit, is the same row.
-      const id = ids.get(exchange) ?? randomUUID();
+      const id = exchange.batch?.exchangeId ?? ids.get(exchange) ?? randomUUID();
       ids.set(exchange, id);
       if (!isUuid(exchange.trialId)) throw unknownTrial(exchange.trialId);
       return records.call({ id, exchange });
@@ -60,7 +60,7 @@ async function recordBatch(
         finish_reason text, outcome text, error_message text, served_model text, effective_params_json text,
         input_tokens int, output_tokens int, cached_tokens int, reasoning_tokens int, queue_ms int, limiter_ms int,
         http_ms int, ttft_ms int, served_by text, native_finish_reason text, side_requests_json text, cost_usd numeric,
-        price_date date, cost_bound_usd numeric)
+        price_date date, cost_bound_usd numeric, batch_id uuid)
     ), checked AS (
       SELECT i.id, t.sweep_id, t.fence IS DISTINCT FROM i.fence OR t.state <> 'running' AS is_late
       FROM input i JOIN trials t ON t.id = i.trial_id ORDER BY t.id FOR SHARE OF t
@@ -68,12 +68,12 @@ async function recordBatch(
       INSERT INTO exchanges (id, trial_id, fence, turn, try_number, worker_id, late_duplicate, request_json, raw_body,
         raw_sha256, "text", reasoning, finish_reason, outcome, error_message, served_model, effective_params_json,
         input_tokens, output_tokens, cached_tokens, reasoning_tokens, queue_ms, limiter_ms, http_ms, ttft_ms,
-        served_by, native_finish_reason, side_requests_json, cost_usd, price_date, cost_bound_usd)
+        served_by, native_finish_reason, side_requests_json, cost_usd, price_date, cost_bound_usd, batch_id)
       SELECT i.id, i.trial_id, i.fence, i.turn, i.try_number, i.worker_id, c.is_late, i.request_json, i.raw_body,
         i.raw_sha256, i."text", i.reasoning, i.finish_reason, i.outcome, i.error_message, i.served_model,
         i.effective_params_json, i.input_tokens, i.output_tokens, i.cached_tokens, i.reasoning_tokens, i.queue_ms,
         i.limiter_ms, i.http_ms, i.ttft_ms, i.served_by, i.native_finish_reason, i.side_requests_json, i.cost_usd,
-        i.price_date, i.cost_bound_usd
+        i.price_date, i.cost_bound_usd, i.batch_id
       FROM input i JOIN checked c ON c.id = i.id
       ON CONFLICT (id) DO NOTHING
       RETURNING id, late_duplicate
@@ -132,6 +132,7 @@ function toRow({ id, exchange }: IdentifiedExchange) {
     cost_usd: exchange.costUsd,
     price_date: exchange.priceDate,
     cost_bound_usd: exchange.costBoundUsd,
+    batch_id: exchange.batch?.batchId ?? null,
   };
 }
 

@@ -1,5 +1,4 @@
 export { type EmbeddedPostgres, openEmbeddedPostgres } from "./embedded/open-embedded-postgres.ts";
-export { storeEnv } from "./env.ts";
 export { describeDatabase, StoreError, type StoreErrorCode, toStoreError } from "./errors.ts";
 export {
   applyMigration,
@@ -11,6 +10,6 @@ export {
   readMigrations,
   recordTable,
 } from "./migrate.ts";
-export { type Ledger, openStore, type OpenStoreOptions } from "./open-store.ts";
+export { type Ledger, openStore, type OpenStoreOptions, storeEnv } from "./open-store.ts";
 export { describeThisProcess, isKnownDead } from "./process-identity.ts";
 export { decodeText, encodeText } from "./storable-text.ts";

@@ -41,7 +41,7 @@ export function settleMoney(source: Prisma.Sql): Prisma.Sql {
 }
 
 /** A request whose claim still stands; any other was lost with its worker, unless its reply comes late. */
-const isLive = Prisma.sql`(EXISTS (SELECT 1 FROM trials t WHERE t.id = o.subject_id AND t.fence = o.fence AND t.state = 'running')
+export const isLive = Prisma.sql`(EXISTS (SELECT 1 FROM trials t WHERE t.id = o.subject_id AND t.fence = o.fence AND t.state = 'running')
   OR EXISTS (SELECT 1 FROM judge_requests j WHERE j.id = o.subject_id AND j.fence = o.fence AND j.state = 'running'))`;
 
 interface AdmissionRow {

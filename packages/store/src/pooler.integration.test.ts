@@ -4,9 +4,8 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { cell, claim, done, exchange, openStage, submit } from "../test/ledger-stage.ts";
-import { storeEnv } from "./env.ts";
 import { migrateDatabase, readMigrations } from "./migrate.ts";
-import { openStore } from "./open-store.ts";
+import { openStore, storeEnv } from "./open-store.ts";
 
 const tool = findTool("pgbouncer");
 

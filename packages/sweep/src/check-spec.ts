@@ -64,9 +64,13 @@ function normalise(
   problems: Problem[],
   notes: string[],
 ): SweepSpec | null {
-  const { temperature, maxTokens } = input;
-  const read = readModels(input.models ?? [], { temperature, maxTokens, solvers: options.solvers });
+  const { temperature, maxTokens, mode } = input;
+  const read = readModels(input.models ?? [], { temperature, maxTokens, mode, solvers: options.solvers });
   problems.push(...read.problems);
+  if (mode === "batch") {
+    const live = read.models.filter((model) => model.mode === "live").map(({ alias }) => alias);
+    if (live.length > 0) notes.push(`mode: ${live.join(", ")} asked live: no batch interface`);
+  }
   const listed = readSeeds(input.seeds ?? [], ["seeds"]);
   problems.push(...listed.problems);
   const seeds = countSeeds(listed.ranges) > MAX_SEEDS ? null : dropRepeatedSeeds(listed.ranges);

@@ -1,7 +1,10 @@
 export type { Cell, CellPlan, Group } from "./cell-plan.ts";
 export { canonicalPlan, cellId, countCells, expandCells, trialId } from "./expand-cells.ts";
 export {
+  batchLane,
+  batchProviders,
   givesShadow,
+  isBatchLane,
   isJudgeLane,
   isRehearsalLane,
   type JudgeLane,
@@ -24,6 +27,7 @@ export {
 export { countSeeds, PUBLISHED_30, readSeeds } from "./seeds.ts";
 export type {
   AriadneSpec,
+  AskMode,
   ExcludeRule,
   JudgeModelSpec,
   JudgeSpec,

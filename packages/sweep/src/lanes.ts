@@ -101,6 +101,19 @@ export function givesShadow({ ariadne, groups }: Pick<SweepSpec, "ariadne" | "gr
   return ariadne.shadow && groups.includes("A") && groups.includes("B");
 }
 
+/** Providers whose batch interface this version speaks. */
+export const batchProviders: readonly ProviderName[] = ["anthropic"];
+
+/** The lane of what is asked in batches of `lane`'s models. The queue knows no such lane: the ledger is read. */
+export function batchLane(lane: string): string {
+  return `batch.${lane}`;
+}
+
+/** Whether a lane's trials are asked in batches. */
+export function isBatchLane(lane: string): boolean {
+  return /^(?:rehearsal\.)?batch\./.test(lane);
+}
+
 /** Prefix of the lanes of rehearsals. A worker takes either these or the real ones: a rehearsal must never buy an answer. */
 const rehearsalPrefix = "rehearsal.";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { countCells } from "./expand-cells.ts";
+import { countCells, expandCells } from "./expand-cells.ts";
 import { lanesOf } from "./lanes.ts";
 import { parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 import { PUBLISHED_30 } from "./seeds.ts";
@@ -180,6 +180,33 @@ describe("specToJson", () => {
     expect(parseStoredSpec(specToJson(set))).toEqual(set);
     expect(() => read({ priority: 11 })).toThrow(SpecError);
     expect(() => read({ weight: 0 })).toThrow(SpecError);
+  });
+
+  it("asks in batches what has them, moves no cell by it, and says what is asked live all the same", () => {
+    const read = (more: object) => {
+      const models = ["anthropic/claude-haiku-4-5", "sim/oracle"];
+      return parseSpec(JSON.stringify({ name: "p", models, seeds: [1], sizes: [5], ...more }), OPTIONS);
+    };
+    const [live, batched] = [read({}), read({ mode: "batch" })];
+    expect(batched.spec.models.map(({ mode, lane }) => [mode, lane])).toEqual([
+      ["batch", "batch.anthropic.claude-haiku-4-5"],
+      ["live", "sim.oracle"],
+    ]);
+    expect(batched.notes).toEqual(["mode: sim/oracle asked live: no batch interface"]);
+    const cellsOf = ({ spec }: typeof live) => [...expandCells(spec, { rehearsal: false })].map(({ cellId }) => cellId);
+    expect(cellsOf(batched)).toEqual(cellsOf(live));
+    expect(specToJson(live.spec)).not.toContain(`"mode"`);
+    expect(parseStoredSpec(specToJson(batched.spec))).toEqual(batched.spec);
+    const one = { model: "anthropic/claude-haiku-4-5", mode: "live" };
+    expect(read({ mode: "batch", models: [one] }).spec.models[0]?.lane).toBe("anthropic.claude-haiku-4-5");
+  });
+
+  it("refuses batches of what has none, where a model asks for them", () => {
+    const own = { model: "openai/llama", baseUrl: "http://localhost:11434/v1", mode: "batch" };
+    for (const model of [{ model: "sim/oracle", mode: "batch" }, own]) {
+      const text = JSON.stringify({ name: "p", models: [model], seeds: [1], sizes: [5] });
+      expect(() => parseSpec(text, OPTIONS)).toThrow(/not asked in batches/);
+    }
   });
 
   it("is refused by parseStoredSpec where it is damaged", () => {

@@ -101,6 +101,8 @@ function writeModel(model: ModelSpec): Json {
     ...(model.baseUrl === null ? {} : { baseUrl: model.baseUrl }),
     ...(model.keyEnv === null ? {} : { keyEnv: model.keyEnv }),
     ...(model.laneOverride === null ? {} : { lane: model.laneOverride }),
+    // Only where it says something, as above.
+    ...(model.mode === "live" ? {} : { mode: model.mode }),
   };
 }
 

@@ -1,9 +1,9 @@
 import { canonicalJson } from "@hallumaze/foundation";
 
 import { suggestNearest } from "./explain-problems.ts";
-import { laneName } from "./lanes.ts";
+import { batchLane, batchProviders, laneName } from "./lanes.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
-import type { ModelSpec, ProviderName, TokenLimit } from "./spec.ts";
+import type { AskMode, ModelSpec, ProviderName, TokenLimit } from "./spec.ts";
 import { DEFAULT_MAX_TOKENS, PROVIDERS, type SpecInput } from "./spec-schema.ts";
 
 /** What a number given to a baseline solver may be, both bounds included; `default` is used where it is absent. */
@@ -24,6 +24,7 @@ type ModelObject = Exclude<ModelEntry, string>;
 export interface ModelDefaults {
   readonly temperature: number | null | undefined;
   readonly maxTokens: SpecInput["maxTokens"];
+  readonly mode?: AskMode | undefined;
   /** Undefined where solvers and their parameters are not to be checked. */
   readonly solvers: SolverRules | undefined;
 }
@@ -82,11 +83,18 @@ function readModel(
   const baseUrl = object.baseUrl === undefined ? null : canonicalUrl(object.baseUrl);
   const laneOverride = object.lane ?? null;
   const temperature = object.temperature !== undefined ? object.temperature : defaults.temperature;
+  const mode = object.mode ?? (isBatched(provider, baseUrl) ? defaults.mode : undefined) ?? "live";
+  if (mode === "batch" && !isBatched(provider, baseUrl)) {
+    const whose = baseUrl === null ? `provider ${provider}` : "a server of one's own";
+    const message = `${whose} is not asked in batches by this version; providers are ${batchProviders.join(", ")}`;
+    problems.push({ path: [...path, "mode"], message });
+  }
+  const lane = laneName({ provider, model, baseUrl, laneOverride });
   const read: ModelSpec = {
     provider,
     model,
     alias: object.as ?? `${provider}/${model}`,
-    lane: laneName({ provider, model, baseUrl, laneOverride }),
+    lane: mode === "batch" ? batchLane(lane) : lane,
     laneOverride,
     baseUrl,
     keyEnv: object.keyEnv ?? null,
@@ -94,8 +102,13 @@ function readModel(
     temperatureExplicit: temperature !== undefined,
     params: mapValues(params, plainZero),
     maxTokens: readTokenLimit(object.maxTokens, defaults.maxTokens),
+    mode,
   };
   return { model: problems.length === 0 ? read : null, problems };
+}
+
+function isBatched(provider: ProviderName, baseUrl: string | null): boolean {
+  return baseUrl === null && batchProviders.includes(provider);
 }
 
 /** Splits at the first slash: a model's own name may hold slashes and colons. */

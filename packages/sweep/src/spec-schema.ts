@@ -27,6 +27,7 @@ const maxTokens = z
   .describe("Most tokens of a reply, or { perSize: { 5: 2500, 7: 4000 }, default: 2500 }");
 const temperature = z.number().min(0).max(2).nullable();
 const environmentName = z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/);
+const mode = z.enum(["live", "batch"]).describe("live: answered at once; batch: at half the price within a day");
 const flags = z.union([z.boolean(), z.array(z.boolean()).min(1).max(100)]);
 const perMinute = z.int().min(1).max(1_000_000_000);
 
@@ -49,6 +50,7 @@ const modelObject = z.strictObject({
     .record(z.string().min(1).max(100), z.union([z.number(), z.string().max(1000), z.boolean()]))
     .exactOptional(),
   maxTokens: maxTokens.exactOptional(),
+  mode: mode.exactOptional(),
   lane: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/)
@@ -128,6 +130,7 @@ export const specSchema = z.strictObject({
   repeats: z.int().min(1).max(1000).exactOptional(),
   maxTokens: maxTokens.exactOptional(),
   temperature: temperature.exactOptional(),
+  mode: mode.exactOptional(),
   judge: judge.exactOptional(),
   limits: z.record(z.string().max(300), limits).exactOptional(),
   ariadne: ariadne.exactOptional(),

@@ -6,6 +6,9 @@ import type { Group } from "./cell-plan.ts";
 /** A provider whose name a spec may use; which of them run is told by `notBuiltYet`. */
 export type ProviderName = "anthropic" | "openai" | "google" | "deepseek" | "sim";
 
+/** How a model is asked: request by request, or in the vendor's batches. */
+export type AskMode = "live" | "batch";
+
 /** Seeds first … last, both included: non-negative safe integers, first <= last. */
 export interface SeedRange {
   readonly first: number;
@@ -38,6 +41,8 @@ export interface ModelSpec {
   /** Sampling or solver parameters, the solver's defaults filled in. */
   readonly params: Readonly<Record<string, number | string | boolean>>;
   readonly maxTokens: TokenLimit;
+  /** How it is asked. No part of a cell: the same cell answered live or in a batch is one cell. */
+  readonly mode: AskMode;
 }
 
 /** Rate limits of a lane; an absent one keeps the provider's default. Positive integers, a minute where per time. */

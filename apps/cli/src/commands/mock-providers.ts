@@ -64,6 +64,13 @@ export async function openRehearsal(): Promise<Rehearsal> {
           return house.provider.complete({ ...request, baseUrl, keyEnv: null }, signal);
         },
       },
+      batches: {
+        ...house.batches,
+        submit: (batch, rows, signal) => house.batches.submit({ ...batch, keyEnv: null }, rows, signal),
+        find: (batch, sinceMs, signal) => house.batches.find({ ...batch, keyEnv: null }, sinceMs, signal),
+        look: (batch, vendorId, signal) => house.batches.look({ ...batch, keyEnv: null }, vendorId, signal),
+        results: (batch, vendorId, signal) => house.batches.results({ ...batch, keyEnv: null }, vendorId, signal),
+      },
     }),
     [Symbol.asyncDispose]: () => server.close(),
   };

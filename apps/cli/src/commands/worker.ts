@@ -6,6 +6,7 @@ import {
   openHouse,
   type SchemaGuard,
   type SolveWorker,
+  startBatchWorker,
   startJudgeWorker,
   startSolveWorker,
   watchHouse,
@@ -28,7 +29,7 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
   const command = program
     .command("worker")
     .description("take work from the queue until SIGTERM or Ctrl-C, then drain")
-    .requiredOption("--role <roles>", "what to work on: solve, judge, or both", list)
+    .requiredOption("--role <roles>", "what to work on: solve, judge, batch", list)
     .option("--lanes <lanes>", "only these lanes, for example sim.oracle", list)
     .option("--concurrency <n>", "trials at once in each lane", integerBetween(1, 1000), 16)
     .option(
@@ -46,7 +47,7 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       "address of that port; elsewhere than loopback it asks for HALLUMAZE_API_TOKEN",
       "127.0.0.1",
     )
-    .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve,judge --concurrency 32\n");
+    .addHelpText("after", "\nExample:\n  $ hallumaze worker --role solve,judge,batch --concurrency 32\n");
   register(command, async (options: WorkerOptions) => {
     checkRoles(options.role);
     const healthPort = chooseHealthPort(console, options);
@@ -79,11 +80,13 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
       checks: { ...houseChecks(house), schema: () => guard?.reason() ?? null, ...checks },
       metrics: watch.metrics,
     });
-    workers = options.role.map((role) =>
-      role === "judge"
-        ? startJudgeWorker({ ...shared, provider: house.judgeProvider })
-        : startSolveWorker({ ...shared, provider: house.provider, lanes: options.lanes ?? null }),
-    );
+    const lanes = options.lanes ?? null;
+    workers = options.role.map((role) => {
+      if (role === "judge") return startJudgeWorker({ ...shared, provider: house.judgeProvider });
+      if (role === "batch")
+        return startBatchWorker({ ...shared, vendor: house.batches, lanes, repairs: !options.role.includes("solve") });
+      return startSolveWorker({ ...shared, provider: house.provider, lanes });
+    });
     const ended = new AbortController();
     guard = guardSchema(house, ended.signal);
     console.err(
@@ -106,9 +109,11 @@ export const addWorkerCommand: AddCommand = (program, console, register) => {
 
 const brokenDrainMs = 60_000;
 
+const knownRoles: ReadonlySet<string> = new Set(["solve", "judge", "batch"]);
+
 function checkRoles(roles: readonly string[]): void {
   for (const role of roles) {
-    if (role !== "solve" && role !== "judge") throw new UsageError(`unknown role "${role}". Roles: solve, judge.`);
+    if (!knownRoles.has(role)) throw new UsageError(`unknown role "${role}". Roles: ${[...knownRoles].join(", ")}.`);
   }
 }
 

@@ -182,6 +182,8 @@ export interface ExchangeRecord {
   readonly priceDate: string | null;
   /** Most that it can have cost where that is not known; null where it cost nothing or no price is known. */
   readonly costBoundUsd: string | null;
+  /** Its batch, and the id it has had since it was put there; absent for a live call. */
+  readonly batch?: { readonly batchId: string; readonly exchangeId: string };
 }
 
 /** What the pure part made of a reply. */
@@ -193,7 +195,7 @@ export interface ScoredTrial {
   readonly profiles: Readonly<Record<ProfileName, { readonly version: string; readonly scores: ProfileScores }>>;
 }
 
-/** How a try ended, written in one statement guarded by the fence. */
+/** How a try ended. */
 export type TrialEnd =
   | {
       readonly kind: "done";
@@ -204,7 +206,6 @@ export type TrialEnd =
   | ({
       readonly kind: "retry";
       readonly afterMs: number;
-      /** What the retry spends: a try, an empty-reply retry, or a wait. */
       readonly spends: "try" | "empty" | "wait";
     } & Unanswered)
   | ({ readonly kind: "failed" } & Unanswered)
@@ -245,7 +246,7 @@ export interface ModelProgress {
   readonly limiterMs: number;
 }
 
-/** One group of failures. */
+/** Failures of one kind. */
 export interface FailureGroup {
   readonly alias: string;
   readonly outcome: string;
@@ -280,7 +281,7 @@ export interface TrialRow {
   readonly readingJson: string | null;
   readonly usage: Usage | null;
   readonly servedModel: string | null;
-  /** Known cost of all its requests, exact decimal US dollars; null where none is known. */
+  /** Of all its requests; null where none is known. */
   readonly costUsd: string | null;
   readonly latencyMs: number | null;
   readonly finishedAtMs: number | null;
@@ -336,7 +337,7 @@ export interface StorePort {
   readonly listPlanned: (sweepId: string, limit: number) => Promise<readonly OpenTrial[]>;
   /** `turns`: the place of each in its lane; 0 unless told. */
   readonly markQueued: (trialIds: readonly string[], turns?: readonly number[]) => Promise<void>;
-  /** Where a sweep's next trials stand: behind its own, and level with the other sweeps of its priority. */
+  /** Where a sweep's next trials stand: behind its own, level with other sweeps of its priority. */
   readonly findPlaces: (sweepId: string) => Promise<LanePlaces>;
   /** Open trials of a lane (planned or queued), in ordinal order, streamed in pages. */
   readonly listOpen: (lane: string, pageSize: number) => AsyncIterable<readonly OpenTrial[]>;

@@ -48,6 +48,16 @@ export type Exchange = Prisma.ExchangeModel
  */
 export type OpenRequest = Prisma.OpenRequestModel
 /**
+ * Model Batch
+ * Requests that go to a vendor in one batch. See .github/decisions/0020-batches-beside-live-calls.md.
+ */
+export type Batch = Prisma.BatchModel
+/**
+ * Model BatchRow
+ * One request of a batch, with the claim that it holds until it lands.
+ */
+export type BatchRow = Prisma.BatchRowModel
+/**
  * Model Reading
  * What one version of the reader made of a trial's reply.
  */

@@ -403,6 +403,8 @@ export const ModelName = {
   LaneControl: 'LaneControl',
   Exchange: 'Exchange',
   OpenRequest: 'OpenRequest',
+  Batch: 'Batch',
+  BatchRow: 'BatchRow',
   Reading: 'Reading',
   Score: 'Score',
   Scenario: 'Scenario',
@@ -434,7 +436,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally" | "labellingItem" | "humanLabel" | "alert"
+    modelProps: "sweep" | "submission" | "trial" | "laneControl" | "exchange" | "openRequest" | "batch" | "batchRow" | "reading" | "score" | "scenario" | "result" | "judgement" | "judgeRequest" | "goldLabel" | "calibration" | "import" | "importedTrial" | "trialTally" | "exchangeTally" | "judgeTally" | "labellingItem" | "humanLabel" | "alert"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -879,6 +881,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.OpenRequestCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.OpenRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    Batch: {
+      payload: Prisma.$BatchPayload<ExtArgs>
+      fields: Prisma.BatchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BatchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BatchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        findFirst: {
+          args: Prisma.BatchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BatchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        findMany: {
+          args: Prisma.BatchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>[]
+        }
+        create: {
+          args: Prisma.BatchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        createMany: {
+          args: Prisma.BatchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BatchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>[]
+        }
+        delete: {
+          args: Prisma.BatchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        update: {
+          args: Prisma.BatchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        deleteMany: {
+          args: Prisma.BatchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BatchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BatchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>[]
+        }
+        upsert: {
+          args: Prisma.BatchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchPayload>
+        }
+        aggregate: {
+          args: Prisma.BatchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBatch>
+        }
+        groupBy: {
+          args: Prisma.BatchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BatchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchCountAggregateOutputType> | number
+        }
+      }
+    }
+    BatchRow: {
+      payload: Prisma.$BatchRowPayload<ExtArgs>
+      fields: Prisma.BatchRowFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BatchRowFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BatchRowFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        findFirst: {
+          args: Prisma.BatchRowFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BatchRowFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        findMany: {
+          args: Prisma.BatchRowFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>[]
+        }
+        create: {
+          args: Prisma.BatchRowCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        createMany: {
+          args: Prisma.BatchRowCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BatchRowCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>[]
+        }
+        delete: {
+          args: Prisma.BatchRowDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        update: {
+          args: Prisma.BatchRowUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        deleteMany: {
+          args: Prisma.BatchRowDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BatchRowUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BatchRowUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>[]
+        }
+        upsert: {
+          args: Prisma.BatchRowUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchRowPayload>
+        }
+        aggregate: {
+          args: Prisma.BatchRowAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBatchRow>
+        }
+        groupBy: {
+          args: Prisma.BatchRowGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchRowGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BatchRowCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchRowCountAggregateOutputType> | number
         }
       }
     }
@@ -2236,6 +2386,7 @@ export const ExchangeScalarFieldEnum = {
   ttftMs: 'ttftMs',
   servedBy: 'servedBy',
   nativeFinishReason: 'nativeFinishReason',
+  batchId: 'batchId',
   sideRequestsJson: 'sideRequestsJson',
   createdAt: 'createdAt'
 } as const
@@ -2255,6 +2406,52 @@ export const OpenRequestScalarFieldEnum = {
 } as const
 
 export type OpenRequestScalarFieldEnum = (typeof OpenRequestScalarFieldEnum)[keyof typeof OpenRequestScalarFieldEnum]
+
+
+export const BatchScalarFieldEnum = {
+  id: 'id',
+  lane: 'lane',
+  provider: 'provider',
+  model: 'model',
+  keyEnv: 'keyEnv',
+  headersJson: 'headersJson',
+  state: 'state',
+  vendorId: 'vendorId',
+  isGuess: 'isGuess',
+  notOurs: 'notOurs',
+  submissions: 'submissions',
+  looks: 'looks',
+  misses: 'misses',
+  halvings: 'halvings',
+  fence: 'fence',
+  claimedBy: 'claimedBy',
+  leaseUntil: 'leaseUntil',
+  notBefore: 'notBefore',
+  message: 'message',
+  reckoning: 'reckoning',
+  createdAt: 'createdAt',
+  submittedAt: 'submittedAt',
+  doneAt: 'doneAt'
+} as const
+
+export type BatchScalarFieldEnum = (typeof BatchScalarFieldEnum)[keyof typeof BatchScalarFieldEnum]
+
+
+export const BatchRowScalarFieldEnum = {
+  batchId: 'batchId',
+  position: 'position',
+  trialId: 'trialId',
+  fence: 'fence',
+  turn: 'turn',
+  tryNumber: 'tryNumber',
+  exchangeId: 'exchangeId',
+  requestJson: 'requestJson',
+  queueMs: 'queueMs',
+  boundUsd: 'boundUsd',
+  landedAt: 'landedAt'
+} as const
+
+export type BatchRowScalarFieldEnum = (typeof BatchRowScalarFieldEnum)[keyof typeof BatchRowScalarFieldEnum]
 
 
 export const ReadingScalarFieldEnum = {
@@ -2556,6 +2753,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {
@@ -2864,6 +3069,8 @@ export type GlobalOmitConfig = {
   laneControl?: Prisma.LaneControlOmit
   exchange?: Prisma.ExchangeOmit
   openRequest?: Prisma.OpenRequestOmit
+  batch?: Prisma.BatchOmit
+  batchRow?: Prisma.BatchRowOmit
   reading?: Prisma.ReadingOmit
   score?: Prisma.ScoreOmit
   scenario?: Prisma.ScenarioOmit

@@ -57,6 +57,8 @@ export const ModelName = {
   LaneControl: 'LaneControl',
   Exchange: 'Exchange',
   OpenRequest: 'OpenRequest',
+  Batch: 'Batch',
+  BatchRow: 'BatchRow',
   Reading: 'Reading',
   Score: 'Score',
   Scenario: 'Scenario',
@@ -222,6 +224,7 @@ export const ExchangeScalarFieldEnum = {
   ttftMs: 'ttftMs',
   servedBy: 'servedBy',
   nativeFinishReason: 'nativeFinishReason',
+  batchId: 'batchId',
   sideRequestsJson: 'sideRequestsJson',
   createdAt: 'createdAt'
 } as const
@@ -241,6 +244,52 @@ export const OpenRequestScalarFieldEnum = {
 } as const
 
 export type OpenRequestScalarFieldEnum = (typeof OpenRequestScalarFieldEnum)[keyof typeof OpenRequestScalarFieldEnum]
+
+
+export const BatchScalarFieldEnum = {
+  id: 'id',
+  lane: 'lane',
+  provider: 'provider',
+  model: 'model',
+  keyEnv: 'keyEnv',
+  headersJson: 'headersJson',
+  state: 'state',
+  vendorId: 'vendorId',
+  isGuess: 'isGuess',
+  notOurs: 'notOurs',
+  submissions: 'submissions',
+  looks: 'looks',
+  misses: 'misses',
+  halvings: 'halvings',
+  fence: 'fence',
+  claimedBy: 'claimedBy',
+  leaseUntil: 'leaseUntil',
+  notBefore: 'notBefore',
+  message: 'message',
+  reckoning: 'reckoning',
+  createdAt: 'createdAt',
+  submittedAt: 'submittedAt',
+  doneAt: 'doneAt'
+} as const
+
+export type BatchScalarFieldEnum = (typeof BatchScalarFieldEnum)[keyof typeof BatchScalarFieldEnum]
+
+
+export const BatchRowScalarFieldEnum = {
+  batchId: 'batchId',
+  position: 'position',
+  trialId: 'trialId',
+  fence: 'fence',
+  turn: 'turn',
+  tryNumber: 'tryNumber',
+  exchangeId: 'exchangeId',
+  requestJson: 'requestJson',
+  queueMs: 'queueMs',
+  boundUsd: 'boundUsd',
+  landedAt: 'landedAt'
+} as const
+
+export type BatchRowScalarFieldEnum = (typeof BatchRowScalarFieldEnum)[keyof typeof BatchRowScalarFieldEnum]
 
 
 export const ReadingScalarFieldEnum = {
@@ -542,6 +591,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

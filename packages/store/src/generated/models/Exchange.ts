@@ -99,6 +99,7 @@ export type ExchangeMinAggregateOutputType = {
   ttftMs: number | null
   servedBy: string | null
   nativeFinishReason: string | null
+  batchId: string | null
   sideRequestsJson: string | null
   createdAt: Date | null
 }
@@ -140,6 +141,7 @@ export type ExchangeMaxAggregateOutputType = {
   ttftMs: number | null
   servedBy: string | null
   nativeFinishReason: string | null
+  batchId: string | null
   sideRequestsJson: string | null
   createdAt: Date | null
 }
@@ -181,6 +183,7 @@ export type ExchangeCountAggregateOutputType = {
   ttftMs: number
   servedBy: number
   nativeFinishReason: number
+  batchId: number
   sideRequestsJson: number
   createdAt: number
   _all: number
@@ -260,6 +263,7 @@ export type ExchangeMinAggregateInputType = {
   ttftMs?: true
   servedBy?: true
   nativeFinishReason?: true
+  batchId?: true
   sideRequestsJson?: true
   createdAt?: true
 }
@@ -301,6 +305,7 @@ export type ExchangeMaxAggregateInputType = {
   ttftMs?: true
   servedBy?: true
   nativeFinishReason?: true
+  batchId?: true
   sideRequestsJson?: true
   createdAt?: true
 }
@@ -342,6 +347,7 @@ export type ExchangeCountAggregateInputType = {
   ttftMs?: true
   servedBy?: true
   nativeFinishReason?: true
+  batchId?: true
   sideRequestsJson?: true
   createdAt?: true
   _all?: true
@@ -470,6 +476,7 @@ export type ExchangeGroupByOutputType = {
   ttftMs: number | null
   servedBy: string | null
   nativeFinishReason: string | null
+  batchId: string | null
   sideRequestsJson: string | null
   createdAt: Date
   _count: ExchangeCountAggregateOutputType | null
@@ -534,6 +541,7 @@ export type ExchangeWhereInput = {
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
   nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  batchId?: Prisma.UuidNullableFilter<"Exchange"> | string | null
   sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
   trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
@@ -576,6 +584,7 @@ export type ExchangeOrderByWithRelationInput = {
   ttftMs?: Prisma.SortOrderInput | Prisma.SortOrder
   servedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   nativeFinishReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  batchId?: Prisma.SortOrderInput | Prisma.SortOrder
   sideRequestsJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   trial?: Prisma.TrialOrderByWithRelationInput
@@ -621,6 +630,7 @@ export type ExchangeWhereUniqueInput = Prisma.AtLeast<{
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
   nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  batchId?: Prisma.UuidNullableFilter<"Exchange"> | string | null
   sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
   trial?: Prisma.XOR<Prisma.TrialScalarRelationFilter, Prisma.TrialWhereInput>
@@ -663,6 +673,7 @@ export type ExchangeOrderByWithAggregationInput = {
   ttftMs?: Prisma.SortOrderInput | Prisma.SortOrder
   servedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   nativeFinishReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  batchId?: Prisma.SortOrderInput | Prisma.SortOrder
   sideRequestsJson?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ExchangeCountOrderByAggregateInput
@@ -712,6 +723,7 @@ export type ExchangeScalarWhereWithAggregatesInput = {
   ttftMs?: Prisma.IntNullableWithAggregatesFilter<"Exchange"> | number | null
   servedBy?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   nativeFinishReason?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
+  batchId?: Prisma.UuidNullableWithAggregatesFilter<"Exchange"> | string | null
   sideRequestsJson?: Prisma.StringNullableWithAggregatesFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Exchange"> | Date | string
 }
@@ -752,6 +764,7 @@ export type ExchangeCreateInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
   trial: Prisma.TrialCreateNestedOneWithoutExchangesInput
@@ -794,6 +807,7 @@ export type ExchangeUncheckedCreateInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
 }
@@ -834,6 +848,7 @@ export type ExchangeUpdateInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   trial?: Prisma.TrialUpdateOneRequiredWithoutExchangesNestedInput
@@ -876,6 +891,7 @@ export type ExchangeUncheckedUpdateInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -917,6 +933,7 @@ export type ExchangeCreateManyInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
 }
@@ -957,6 +974,7 @@ export type ExchangeUpdateManyMutationInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -998,6 +1016,7 @@ export type ExchangeUncheckedUpdateManyInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1049,6 +1068,7 @@ export type ExchangeCountOrderByAggregateInput = {
   ttftMs?: Prisma.SortOrder
   servedBy?: Prisma.SortOrder
   nativeFinishReason?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -1108,6 +1128,7 @@ export type ExchangeMaxOrderByAggregateInput = {
   ttftMs?: Prisma.SortOrder
   servedBy?: Prisma.SortOrder
   nativeFinishReason?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -1149,6 +1170,7 @@ export type ExchangeMinOrderByAggregateInput = {
   ttftMs?: Prisma.SortOrder
   servedBy?: Prisma.SortOrder
   nativeFinishReason?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   sideRequestsJson?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -1249,6 +1271,7 @@ export type ExchangeCreateWithoutTrialInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
 }
@@ -1289,6 +1312,7 @@ export type ExchangeUncheckedCreateWithoutTrialInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
 }
@@ -1359,6 +1383,7 @@ export type ExchangeScalarWhereInput = {
   ttftMs?: Prisma.IntNullableFilter<"Exchange"> | number | null
   servedBy?: Prisma.StringNullableFilter<"Exchange"> | string | null
   nativeFinishReason?: Prisma.StringNullableFilter<"Exchange"> | string | null
+  batchId?: Prisma.UuidNullableFilter<"Exchange"> | string | null
   sideRequestsJson?: Prisma.StringNullableFilter<"Exchange"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Exchange"> | Date | string
 }
@@ -1399,6 +1424,7 @@ export type ExchangeCreateManyTrialInput = {
   ttftMs?: number | null
   servedBy?: string | null
   nativeFinishReason?: string | null
+  batchId?: string | null
   sideRequestsJson?: string | null
   createdAt?: Date | string
 }
@@ -1439,6 +1465,7 @@ export type ExchangeUpdateWithoutTrialInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1479,6 +1506,7 @@ export type ExchangeUncheckedUpdateWithoutTrialInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1519,6 +1547,7 @@ export type ExchangeUncheckedUpdateManyWithoutTrialInput = {
   ttftMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   servedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nativeFinishReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sideRequestsJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1562,6 +1591,7 @@ export type ExchangeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   ttftMs?: boolean
   servedBy?: boolean
   nativeFinishReason?: boolean
+  batchId?: boolean
   sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
@@ -1604,6 +1634,7 @@ export type ExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   ttftMs?: boolean
   servedBy?: boolean
   nativeFinishReason?: boolean
+  batchId?: boolean
   sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
@@ -1646,6 +1677,7 @@ export type ExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   ttftMs?: boolean
   servedBy?: boolean
   nativeFinishReason?: boolean
+  batchId?: boolean
   sideRequestsJson?: boolean
   createdAt?: boolean
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
@@ -1688,11 +1720,12 @@ export type ExchangeSelectScalar = {
   ttftMs?: boolean
   servedBy?: boolean
   nativeFinishReason?: boolean
+  batchId?: boolean
   sideRequestsJson?: boolean
   createdAt?: boolean
 }
 
-export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "requestSha256" | "requestBytes" | "textSha256" | "reasoningSha256" | "prunedAt" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
+export type ExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sequence" | "trialId" | "fence" | "turn" | "tryNumber" | "workerId" | "lateDuplicate" | "requestJson" | "rawBody" | "rawSha256" | "requestSha256" | "requestBytes" | "textSha256" | "reasoningSha256" | "prunedAt" | "text" | "reasoning" | "finishReason" | "outcome" | "errorMessage" | "servedModel" | "effectiveParamsJson" | "inputTokens" | "outputTokens" | "cachedTokens" | "reasoningTokens" | "costUsd" | "priceDate" | "costBoundUsd" | "queueMs" | "limiterMs" | "httpMs" | "ttftMs" | "servedBy" | "nativeFinishReason" | "batchId" | "sideRequestsJson" | "createdAt", ExtArgs["result"]["exchange"]>
 export type ExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   trial?: boolean | Prisma.TrialDefaultArgs<ExtArgs>
 }
@@ -1772,6 +1805,10 @@ export type $ExchangePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The vendor's own word for how the reply ended.
      */
     nativeFinishReason: string | null
+    /**
+     * The batch that it was asked in; null: a live call.
+     */
+    batchId: string | null
     /**
      * Requests of the same try before this one: a free resend, a repair.
      */
@@ -2237,6 +2274,7 @@ export interface ExchangeFieldRefs {
   readonly ttftMs: Prisma.FieldRef<"Exchange", 'Int'>
   readonly servedBy: Prisma.FieldRef<"Exchange", 'String'>
   readonly nativeFinishReason: Prisma.FieldRef<"Exchange", 'String'>
+  readonly batchId: Prisma.FieldRef<"Exchange", 'String'>
   readonly sideRequestsJson: Prisma.FieldRef<"Exchange", 'String'>
   readonly createdAt: Prisma.FieldRef<"Exchange", 'DateTime'>
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 
-import { storeEnv } from "./env.ts";
+import { storeEnv } from "./open-store.ts";
 
 const parse = (variables: Readonly<Record<string, string>>) => z.object(storeEnv).safeParse(variables);
 

@@ -1,0 +1,152 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import { type BatchResult, rowFailure } from "@hallumaze/batching";
+import { type Endpoint, type Exchange, type Wire } from "@hallumaze/providers";
+import { z } from "zod";
+
+import {
+  asExchange,
+  type BatchCall,
+  clockSkewMs,
+  isGone,
+  jsonLines,
+  jsonOf,
+  notAccepted,
+  refusalOf,
+  type VendorBatches,
+} from "./vendor-batches.ts";
+
+/** Longer than any deadline of ours, so that the SDK's own clock never rings first. */
+const sdkTimeoutMs = 2_000_000_000;
+const pageRows = 100;
+/** Newest first: a lost submission stands on the first pages. */
+const mostPages = 20;
+
+const batchSchema = z.looseObject({
+  id: z.string().min(1),
+  processing_status: z.string(),
+  created_at: z.string(),
+  request_counts: z.record(z.string(), z.number()).nullish(),
+});
+const pageSchema = z.looseObject({
+  data: z.array(batchSchema),
+  has_more: z.boolean().nullish(),
+  last_id: z.string().nullish(),
+});
+const lineSchema = z.looseObject({
+  custom_id: z.string(),
+  result: z.looseObject({ type: z.string(), message: z.unknown().optional(), error: z.unknown().optional() }),
+});
+
+/**
+ * Message Batches through Anthropic's SDK. At most 100,000 requests and 256 MB a batch, ended within 24 hours, results kept
+ * for 29 days, of which nothing is told before the end. SOURCE: @anthropic-ai/sdk 1.14.0 `resources/messages/batches`;
+ * platform.claude.com "Batch processing". Ours are smaller: their results are read whole.
+ */
+export function openAnthropicBatches(wire: Wire): VendorBatches {
+  const ask = async (
+    { endpoint, headers, signal }: BatchCall,
+    send: (client: Anthropic) => PromiseLike<unknown>,
+  ): Promise<Exchange> =>
+    wire.record(endpoint.key, signal, async () => send(await openClient(wire, endpoint, headers)));
+  return {
+    limits: { rows: 2000, bytes: 30_000_000, replyBytes: 48_000_000 },
+    draft: (request) => {
+      const { body, headers } = wire.draft({ ...request, provider: "anthropic" });
+      return { text: JSON.stringify(body), headers };
+    },
+    submit: async (call, rows) => {
+      const requests = rows.map(({ customId, body }) => ({ custom_id: customId, params: JSON.parse(body) as unknown }));
+      const exchange = await ask(call, (client) =>
+        client.post("/v1/messages/batches", { body: { requests } }).asResponse(),
+      );
+      const batch = batchSchema.safeParse(jsonOf(exchange));
+      if (exchange.status === 200 && batch.success) return { kind: "accepted", vendorId: batch.data.id };
+      return notAccepted(exchange, wire.redact);
+    },
+    find: async (call, sinceMs) => {
+      const vendorIds: string[] = [];
+      let after: string | null = null;
+      for (let page = 0; page < mostPages; page++) {
+        const query: Record<string, string | number> = {
+          limit: pageRows,
+          ...(after === null ? {} : { after_id: after }),
+        };
+        const exchange = await ask(call, (client) => client.get("/v1/messages/batches", { query }).asResponse());
+        const read = pageSchema.safeParse(jsonOf(exchange));
+        if (exchange.status !== 200 || !read.success)
+          return { kind: "unreachable", ...refusalOf(exchange, wire.redact) };
+        const young = read.data.data.filter(({ created_at: at }) => Date.parse(at) >= sinceMs - clockSkewMs);
+        for (const { id, request_counts: counts } of young) {
+          const rows = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
+          if (rows === call.rows) vendorIds.push(id);
+        }
+        after = read.data.last_id ?? read.data.data.at(-1)?.id ?? null;
+        if (read.data.has_more !== true || young.length < read.data.data.length || after === null) break;
+      }
+      return { kind: "found", vendorIds };
+    },
+    look: async (call, vendorId) => {
+      const exchange = await ask(call, (client) => client.get(addressOf(vendorId)).asResponse());
+      const batch = batchSchema.safeParse(jsonOf(exchange));
+      if (exchange.status === 200 && batch.success) {
+        return { kind: batch.data.processing_status === "ended" ? "ended" : "running" };
+      }
+      const refusal = refusalOf(exchange, wire.redact);
+      return isGone(exchange) ? { kind: "unknown", message: refusal.message } : { kind: "unreachable", ...refusal };
+    },
+    results: async (call, vendorId) => {
+      // Not batches.results(): that looks at the batch first, and follows whatever address the reply names.
+      const exchange = await ask(call, (client) => client.get(`${addressOf(vendorId)}/results`).asResponse());
+      if (exchange.status === 200 && exchange.breakage === null)
+        return { kind: "rows", results: readLines(wire, exchange) };
+      const refusal = refusalOf(exchange, wire.redact);
+      return isGone(exchange) ? { kind: "gone", message: refusal.message } : { kind: "unreachable", ...refusal };
+    },
+  };
+}
+
+async function openClient(wire: Wire, endpoint: Endpoint, headers: BatchCall["headers"]): Promise<Anthropic> {
+  const { default: Client } = await import("@anthropic-ai/sdk");
+  return new Client({
+    apiKey: endpoint.key ?? "none",
+    baseURL: endpoint.url,
+    fetch: wire.fetch,
+    maxRetries: 0,
+    timeout: sdkTimeoutMs,
+    logLevel: "off",
+    openTelemetry: false,
+    defaultHeaders: headers,
+  });
+}
+
+function addressOf(vendorId: string): string {
+  return `/v1/messages/batches/${encodeURIComponent(vendorId)}`;
+}
+
+function* readLines(wire: Wire, exchange: Exchange): Generator<BatchResult, void> {
+  for (const json of jsonLines(exchange)) {
+    const line = lineSchema.safeParse(json);
+    yield {
+      customId: line.success ? line.data.custom_id : null,
+      read: (request, turnaroundMs) => {
+        if (!line.success)
+          return rowFailure("unparseable_body", "a line of the results that cannot be read", turnaroundMs);
+        const { type, message, error } = line.data.result;
+        const ofAnthropic = { ...request, provider: "anthropic" } as const;
+        switch (type) {
+          case "succeeded":
+            return wire.read(ofAnthropic, asExchange(200, message ?? null, turnaroundMs));
+          case "errored":
+            return wire.read(ofAnthropic, asExchange(200, error ?? { type: "error" }, turnaroundMs));
+          case "expired":
+            // Not billed, by the vendor's word.
+            return rowFailure("overloaded", "the batch expired before this request was run", turnaroundMs);
+          case "canceled":
+            return rowFailure("cancelled", "the batch was cancelled before this request was run", turnaroundMs);
+          default:
+            return rowFailure("unparseable_body", `a result of an unknown kind: ${type.slice(0, 60)}`, turnaroundMs);
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,4 @@
+import { HalluMazeError } from "@hallumaze/foundation";
+
+/** A batch was asked of a vendor that has none. */
+export class BatchProvidersError extends HalluMazeError {}

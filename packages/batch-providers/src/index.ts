@@ -1,0 +1,2 @@
+export { BatchProvidersError } from "./errors.ts";
+export { openBatchVendors } from "./open-batch-vendors.ts";

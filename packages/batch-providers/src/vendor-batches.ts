@@ -1,0 +1,114 @@
+import type {
+  BatchBody,
+  BatchLimits,
+  BatchLook,
+  BatchRefusal,
+  BatchResults,
+  BatchVendorPort,
+  Submission,
+} from "@hallumaze/batching";
+import type { ChatRequest } from "@hallumaze/engine";
+import { type Endpoint, type Exchange, failureOf, type Wire } from "@hallumaze/providers";
+
+/** What one vendor's batch interface is asked with. */
+export interface BatchCall {
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** All that differs between the vendors' batch interfaces. */
+export interface VendorBatches {
+  readonly limits: BatchLimits;
+  readonly draft: (request: ChatRequest) => BatchBody;
+  readonly submit: (
+    call: BatchCall & { readonly batchId: string },
+    rows: Parameters<BatchVendorPort["submit"]>[1],
+  ) => Promise<Submission>;
+  readonly find: (
+    call: BatchCall & { readonly batchId: string; readonly rows: number },
+    sinceMs: number,
+  ) => ReturnType<BatchVendorPort["find"]>;
+  readonly look: (call: BatchCall, vendorId: string) => Promise<BatchLook>;
+  readonly results: (call: BatchCall, vendorId: string) => Promise<BatchResults>;
+}
+
+/** A vendor's server has its clock: batches that it says were made so long before the submission may still be it. */
+export const clockSkewMs = 5 * 60_000;
+
+/** The JSON of a reply; undefined where there is none. */
+export function jsonOf({ body }: Pick<Exchange, "body">): unknown {
+  try {
+    return JSON.parse(body.toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lines of a JSONL file, one at a time. A line that is no JSON gives undefined. */
+export function* jsonLines({ body }: Pick<Exchange, "body">): Generator<unknown, void> {
+  for (let start = 0; start < body.length; ) {
+    const next = body.indexOf(10, start);
+    const end = next === -1 ? body.length : next;
+    const line = body.subarray(start, end);
+    start = end + 1;
+    if (line.length > 1) yield jsonOf({ body: line });
+  }
+}
+
+/** Why an exchange brought nothing. */
+export function refusalOf(exchange: Exchange, redact: Wire["redact"]): BatchRefusal {
+  const failure = failureOf(exchange);
+  if (failure === null) {
+    return {
+      outcome: "unparseable_body",
+      message: "the reply is not what the interface promises",
+      retryAfterMs: null,
+      park: null,
+    };
+  }
+  const { outcome, message, retryAfterMs, park } = failure;
+  return {
+    outcome,
+    message: redact(message),
+    retryAfterMs,
+    park: park === null ? null : { ...park, reason: redact(park.reason) },
+  };
+}
+
+/**
+ * What an exchange without a batch's id says of the submission: refused where the vendor said so or nothing was sent, else
+ * unknown, for the batch may have been made.
+ */
+export function notAccepted(exchange: Exchange, redact: Wire["redact"]): Submission {
+  const refusal = refusalOf(exchange, redact);
+  const { status, breakage } = exchange;
+  const isUnsent =
+    status === null &&
+    breakage !== null &&
+    ((breakage.kind === "timeout" && breakage.stage === "connect") ||
+      /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/.test(breakage.message));
+  // 529 is said at the door.
+  const isRefused = status !== null && breakage === null && ((status >= 300 && status < 500) || status === 529);
+  if (isUnsent || isRefused) return { kind: "refused", ...refusal, isTooLarge: status === 413 };
+  return { kind: "unknown", message: refusal.message };
+}
+
+/** A reply inside a batch's results, as if it had come by itself. */
+export function asExchange(status: number, json: unknown, turnaroundMs: number): Exchange {
+  return {
+    status,
+    headers: {},
+    body: Buffer.from(JSON.stringify(json)),
+    httpMs: turnaroundMs,
+    ttftMs: null,
+    endedAtMs: Date.now(),
+    breakage: null,
+  };
+}
+
+/** Whether a refused look at results means that they are no more, or that the moment is wrong. */
+export function isGone({ status }: Exchange): boolean {
+  return status === 404 || status === 410;
+}

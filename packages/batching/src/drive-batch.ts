@@ -1,0 +1,335 @@
+import {
+  type AskedRequest,
+  callFactsOf,
+  type CallFacts,
+  type ChatRequest,
+  type ChatResult,
+  exchangeOf,
+  insist,
+  type InsistPorts,
+  type LimiterPort,
+  type ModelSettings,
+  type StorePort,
+} from "@hallumaze/engine";
+
+import { customIdOf, positionOf } from "./custom-ids.ts";
+import type {
+  Batch,
+  BatchRefusal,
+  BatchResult,
+  BatchReckoning,
+  BatchRow,
+  BatchStorePort,
+  BatchVendorPort,
+} from "./ports.ts";
+import { openReckoning } from "./reckoning.ts";
+import { rowFailure } from "./row-failures.ts";
+
+/** What driving a batch needs from outside. */
+export interface DrivePorts extends InsistPorts {
+  readonly store: BatchStorePort & Pick<StorePort, "recordExchange" | "blockLane">;
+  readonly limiter: Pick<LimiterPort, "park">;
+  readonly vendor: BatchVendorPort;
+  /** Prices of a row's model, at the batch tariff. */
+  readonly settingsOf: (
+    row: BatchRow["trial"] & { readonly lane: string },
+  ) => Promise<Pick<ModelSettings, "costOf" | "boundOf">>;
+  readonly workerId: string;
+  /** A random number in [0, 1), for jitter only. */
+  readonly fraction: () => number;
+  readonly times: DriveTimes;
+  readonly observe: DriveObserver;
+}
+
+/** Times of driving, in milliseconds. */
+export interface DriveTimes {
+  /** First wait between two looks; it grows by half to `lookAtMostMs`. */
+  readonly lookMs: number;
+  readonly lookAtMostMs: number;
+  /** How long after a submission without an answer the batch must show at the vendor if it was made. */
+  readonly settleMs: number;
+}
+
+/** The times that ship. */
+export const driveTimes: DriveTimes = { lookMs: 2000, lookAtMostMs: 60_000, settleMs: 60_000 };
+
+/** Is told of each step, with ids; never of prompts or replies. */
+export interface DriveObserver {
+  readonly submitted: (batch: Batch, vendorId: string, how: "answered" | "found") => void;
+  readonly refused: (batch: Batch, refusal: BatchRefusal) => void;
+  readonly landed: (batch: Batch, row: BatchRow, call: CallFacts, fate: "recorded" | "late") => void;
+  readonly finished: (batch: Batch, reckoning: BatchReckoning) => void;
+  readonly dropped: (batch: Batch, rows: number) => void;
+  readonly parked: (batch: Batch, reason: string, blocked: number) => void;
+  readonly trouble: (batch: Batch, error: unknown) => void;
+}
+
+const pageSize = 100;
+/** A batch that is refused so often is refused for what is in it. */
+const mostHalvings = 4;
+/** Looks in a row in vain after which the results are given up: about a quarter of an hour. */
+const mostMisses = 20;
+const mostHttpMs = 2 ** 31 - 1;
+
+/**
+ * Takes a batch that this worker holds one step further, and gives it back. Safe to interrupt anywhere: each step is
+ * committed before the next depends on it.
+ */
+export async function driveBatch(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
+  switch (batch.state) {
+    case "gathering":
+      // Its gatherer is gone: nothing of it was sent.
+      return drop(ports, batch);
+    case "sealed":
+      return submit(ports, batch, signal);
+    case "submitting":
+      // A request under way when its worker died may still arrive.
+      if (batch.isOrphan) return ports.store.releaseBatch(batch, { afterMs: ports.times.settleMs });
+      return findLost(ports, batch, signal);
+    case "running":
+      return look(ports, batch, signal);
+    case "done":
+      return;
+  }
+}
+
+async function drop(ports: DrivePorts, batch: Batch): Promise<void> {
+  ports.observe.dropped(batch, await ports.store.dropBatch(batch));
+}
+
+async function submit(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
+  const { store, vendor } = ports;
+  const rows: { readonly customId: string; readonly body: string }[] = [];
+  for (let after = -1; ; ) {
+    const page = await store.listRows(batch.batchId, after, pageSize);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last.position;
+    for (const row of page) {
+      const body = vendor.draft(requestOf(batch, row)).text;
+      rows.push({ customId: customIdOf(batch.batchId, row.position), body });
+    }
+  }
+  if (!(await store.beginSubmission(batch))) return;
+  const answer = await vendor.submit(batch, rows, signal);
+  switch (answer.kind) {
+    case "accepted":
+      return bind(ports, batch, answer.vendorId, signal);
+    case "unknown":
+      return store.releaseBatch(batch, { afterMs: ports.times.settleMs, message: answer.message });
+    case "refused":
+      ports.observe.refused(batch, answer);
+      return refuse(ports, batch, answer, answer.isTooLarge, signal);
+  }
+}
+
+async function bind(ports: DrivePorts, batch: Batch, vendorId: string, signal: AbortSignal): Promise<void> {
+  // Held in memory until the ledger has it: everything else depends on it.
+  const of = { trialId: batch.batchId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
+  const fate = await insist(ports, of, () => ports.store.bindBatch(batch, vendorId, false), signal);
+  if (fate === "bound") ports.observe.submitted(batch, vendorId, "answered");
+  await ports.store.releaseBatch(batch, { afterMs: lookAfterMs(ports, 0) });
+}
+
+/** Nothing was made of a submission: what comes next follows from why. */
+async function refuse(
+  ports: DrivePorts,
+  batch: Batch,
+  refusal: BatchRefusal,
+  isTooLarge: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = ports;
+  if (refusal.park !== null) {
+    // First given back, then blocked with the rest of the lane.
+    await store.dropBatch(batch);
+    return park(ports, batch, refusal, refusal.park);
+  }
+  const isOfContent = isTooLarge || ["bad_request", "context_too_long", "filtered"].includes(refusal.outcome);
+  if (!isOfContent) {
+    return store.releaseBatch(batch, { ...later(ports, batch, refusal), state: "sealed", looked: "in-vain" });
+  }
+  if (batch.rows > 1 && (isTooLarge || batch.halvings < mostHalvings)) return store.halveBatch(batch);
+  await landRest(ports, batch, openReckoning(), rowFailure("bad_request", refusal.message, 0), signal);
+}
+
+/** Stops the lane: what waits in it is blocked until the lane is told to go on, or its time comes. */
+async function park(
+  ports: DrivePorts,
+  batch: Batch,
+  { outcome, message }: Pick<BatchRefusal, "outcome" | "message">,
+  { reason, resumeAfterMs }: NonNullable<BatchRefusal["park"]>,
+): Promise<void> {
+  await ports.limiter.park(batch.lane, reason, resumeAfterMs);
+  const blocked = await ports.store.blockLane(batch.lane, outcome, message);
+  ports.observe.parked(batch, reason, blocked);
+}
+
+/** Looks for a batch whose submission had no answer; submits again only where the vendor has none like it. */
+async function findLost(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
+  const { store, vendor } = ports;
+  const found = await vendor.find(batch, batch.submitted?.atMs ?? 0, signal);
+  if (found.kind === "unreachable") {
+    return store.releaseBatch(batch, { ...later(ports, batch, found), looked: "in-vain" });
+  }
+  const known = new Set([...(await store.knownVendorIds(batch.provider, found.vendorIds)), ...batch.notOurs]);
+  for (const vendorId of found.vendorIds.filter((id) => !known.has(id))) {
+    const fate = await store.bindBatch(batch, vendorId, true);
+    if (fate === "taken") continue;
+    if (fate === "bound") ports.observe.submitted(batch, vendorId, "found");
+    return store.releaseBatch(batch, { afterMs: lookAfterMs(ports, 0) });
+  }
+  await store.releaseBatch(batch, { afterMs: 0, state: "sealed" });
+}
+
+async function look(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
+  const { store, vendor } = ports;
+  const { vendorId } = batch;
+  if (vendorId === null) throw new Error(`batch ${batch.batchId} runs without a vendor's id`);
+  const seen = await vendor.look(batch, vendorId, signal);
+  const afterMs = lookAfterMs(ports, batch.looks + 1);
+  switch (seen.kind) {
+    case "running":
+      return store.releaseBatch(batch, { afterMs, looked: "well" });
+    case "unreachable":
+      return store.releaseBatch(batch, { ...later(ports, batch, seen), looked: "in-vain" });
+    case "unknown":
+      if (batch.isGuess) return store.unbindBatch(batch);
+      if (batch.misses < mostMisses)
+        return store.releaseBatch(batch, { afterMs, looked: "in-vain", message: seen.message });
+      return giveUp(ports, batch, `the vendor does not know the batch any more: ${seen.message}`, signal);
+    case "ended":
+      return fetch(ports, batch, vendorId, signal);
+  }
+}
+
+async function fetch(ports: DrivePorts, batch: Batch, vendorId: string, signal: AbortSignal): Promise<void> {
+  const results = await ports.vendor.results(batch, vendorId, signal);
+  switch (results.kind) {
+    case "rows":
+      return land(ports, batch, results.results, signal);
+    case "gone":
+      return giveUp(ports, batch, `the batch's results are gone: ${results.message}`, signal);
+    case "unreachable":
+      if (batch.misses >= mostMisses)
+        return giveUp(ports, batch, `the batch's results cannot be fetched: ${results.message}`, signal);
+      return ports.store.releaseBatch(batch, { ...later(ports, batch, results), looked: "in-vain" });
+  }
+}
+
+/** Nobody knows whether its rows were answered, and paid: they are charged at their bounds. */
+async function giveUp(ports: DrivePorts, batch: Batch, message: string, signal: AbortSignal): Promise<void> {
+  await landRest(ports, batch, openReckoning(), rowFailure("transport", message, turnaroundOf(batch)), signal);
+}
+
+/** Lands the results in whatever order they come, then what they do not hold. */
+async function land(
+  ports: DrivePorts,
+  batch: Batch,
+  results: Iterable<BatchResult>,
+  signal: AbortSignal,
+): Promise<void> {
+  const reckoning = openReckoning();
+  let page = new Map<number, BatchResult>();
+  const flush = async (): Promise<void> => {
+    const rows = await ports.store.findRows(batch.batchId, [...page.keys()]);
+    await landRows(
+      ports,
+      batch,
+      reckoning,
+      rows,
+      (row) => page.get(row.position)?.read(requestOf(batch, row), turnaroundOf(batch)),
+      signal,
+    );
+    page = new Map();
+  };
+  for (const result of results) {
+    const position = positionOf(batch.batchId, result.customId);
+    if (!reckoning.came(position)) continue;
+    if (position !== null) page.set(position, result);
+    if (page.size >= pageSize) await flush();
+  }
+  // Of a batch that was taken for ours, not one id is ours.
+  if (batch.isGuess && reckoning.isOthers()) return ports.store.unbindBatch(batch);
+  await flush();
+  const missing = rowFailure("transport", "the batch's results do not hold this request", turnaroundOf(batch));
+  await landRest(ports, batch, reckoning, missing, signal);
+}
+
+type Reckoning = ReturnType<typeof openReckoning>;
+
+/** Lands one result for all rows that are left, and ends the batch. */
+async function landRest(
+  ports: DrivePorts,
+  batch: Batch,
+  reckoning: Reckoning,
+  result: ChatResult,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const rows = await ports.store.listRows(batch.batchId, -1, pageSize);
+    if (rows.length === 0) break;
+    if (result.kind === "failure" && result.outcome === "transport") reckoning.missed(rows.length);
+    await landRows(ports, batch, reckoning, rows, () => result, signal);
+  }
+  const total = reckoning.total();
+  await ports.store.finishBatch(batch, total);
+  ports.observe.finished(batch, total);
+}
+
+/** Records what came of each row as a live call's exchange, then gives the claims back: scoring follows from the record. */
+async function landRows(
+  ports: DrivePorts,
+  batch: Batch,
+  reckoning: Reckoning,
+  rows: readonly BatchRow[],
+  resultOf: (row: BatchRow) => ChatResult | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  let parking: {
+    readonly failure: Pick<BatchRefusal, "outcome" | "message">;
+    readonly park: NonNullable<BatchRefusal["park"]>;
+  } | null = null as typeof parking;
+  const landed = await Promise.all(
+    rows.map(async (row) => {
+      const result = resultOf(row);
+      if (result === undefined) return null;
+      const settings = await ports.settingsOf({ ...row.trial, lane: batch.lane });
+      const asked: AskedRequest = { ...row, workerId: ports.workerId, limiterMs: null };
+      const { batchId, exchangeId } = row;
+      const exchange = { ...exchangeOf(asked, result, settings), batch: { batchId, exchangeId } };
+      const of = { trialId: row.trialId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
+      const fate = await insist(ports, of, () => ports.store.recordExchange(exchange), signal);
+      reckoning.ended(result.kind === "reply" ? "reply" : result.outcome);
+      if (result.kind === "failure" && result.park !== null) parking = { failure: result, park: result.park };
+      ports.observe.landed(batch, row, callFactsOf(result, exchange.costUsd), fate);
+      return row.position;
+    }),
+  );
+  if (parking !== null) await park(ports, batch, parking.failure, parking.park);
+  await ports.store.landRows(
+    batch.batchId,
+    landed.filter((position) => position !== null),
+  );
+}
+
+function requestOf({ provider }: Batch, { requestJson }: BatchRow): ChatRequest {
+  return { ...(JSON.parse(requestJson) as Omit<ChatRequest, "provider">), provider };
+}
+
+function turnaroundOf({ submitted }: Batch): number {
+  return Math.min(mostHttpMs, submitted?.agoMs ?? 0);
+}
+
+function lookAfterMs({ times, fraction }: DrivePorts, looks: number): number {
+  const waitMs = Math.min(times.lookAtMostMs, times.lookMs * 1.5 ** Math.min(looks, 30));
+  return Math.round(waitMs * (0.9 + 0.2 * fraction()));
+}
+
+function later(
+  ports: DrivePorts,
+  { misses }: Batch,
+  { retryAfterMs, message }: BatchRefusal,
+): { readonly afterMs: number; readonly message: string } {
+  return { afterMs: Math.max(retryAfterMs ?? 0, lookAfterMs(ports, misses + 1)), message };
+}

@@ -1,0 +1,22 @@
+export { type BatchSize, emptySize, fits, grown } from "./batch-size.ts";
+export { customIdOf, positionOf } from "./custom-ids.ts";
+export type {
+  Batch,
+  BatchAddress,
+  BatchBody,
+  BatchDraft,
+  BatchLimits,
+  BatchLook,
+  BatchReckoning,
+  BatchRefusal,
+  BatchResult,
+  BatchResults,
+  BatchRow,
+  BatchState,
+  BatchStorePort,
+  BatchVendorPort,
+  Submission,
+} from "./ports.ts";
+export { driveBatch, type DriveObserver, type DrivePorts, type DriveTimes, driveTimes } from "./drive-batch.ts";
+export { type Gatherer, type GatherPorts, openGatherer } from "./gather.ts";
+export { rowFailure } from "./row-failures.ts";

@@ -1,0 +1,87 @@
+// A batch worker killed, as by kill -9, before and after each step of its work; another takes up what it left.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import type { BatchProcessPlan } from "../test/batch-process.ts";
+import { type BatchStage, openBatchStage } from "../test/batch-stage.ts";
+
+/** Every call of a batch's way, in its order: gathering, submitting, looking, landing, scoring. */
+const calls = [
+  "claim",
+  "openBatch",
+  "addToBatch",
+  "sealBatch",
+  "takeBatch",
+  "listRows",
+  "beginSubmission",
+  "submit",
+  "bindBatch",
+  "releaseBatch",
+  "look",
+  "results",
+  "findRows",
+  "recordExchange",
+  "landRows",
+  "finishBatch",
+  "endTry",
+] as const;
+const points = calls.flatMap((call) => [["before", call] as const, ["after", call] as const]);
+
+describe("a batch worker killed", () => {
+  const closers: (() => Promise<void>)[] = [];
+  let stage: BatchStage;
+  beforeAll(async () => {
+    stage = await openBatchStage({}, (close) => closers.unshift(close));
+  });
+  afterAll(async () => {
+    for (const close of closers) await close();
+  });
+
+  it.each(points)("$when $call leaves one batch in all, each row landed once, and exact books", async (when, call) => {
+    const madeBefore = stage.made().length;
+    const sweepId = await stage.submitBatched(4, { name: `killed ${when} ${call}` });
+    await killedAt({ databaseUrl: stage.databaseUrl, variables: stage.mock.environment(), call, when });
+    const heir = stage.workBatches();
+    try {
+      await vi.waitFor(async () => expect((await stage.accounts(sweepId)).states).toEqual({ done: 4 }), {
+        timeout: 20_000,
+        interval: 30,
+      });
+    } finally {
+      await heir.drain(2000);
+    }
+    const made = stage.made().slice(madeBefore);
+    expect(made.map(({ rows, ends }) => ({ rows, ends }))).toEqual([{ rows: 4, ends: { answered: 4 } }]);
+    const { spentUsd, costUsd, ...books } = await stage.accounts(sweepId);
+    expect(books).toEqual({
+      states: { done: 4 },
+      exchanges: { reply: 4 },
+      live: 0,
+      late: 0,
+      scored: 4,
+      reservedUsd: 0,
+      open: 0,
+    });
+    const billed = made.reduce(
+      (sum, { inputTokens, outputTokens }) => sum + inputTokens * 0.5e-6 + outputTokens * 2.5e-6,
+      0,
+    );
+    expect(spentUsd).toBeCloseTo(billed, 12);
+    expect(costUsd).toBeCloseTo(billed, 12);
+  });
+});
+
+/** Resolves when a batch worker has died at that point; rejects where it lives on. */
+async function killedAt(plan: BatchProcessPlan): Promise<void> {
+  const script = fileURLToPath(new URL("../test/batch-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(plan)], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const timer = setTimeout(() => child.kill("SIGTERM"), 25_000);
+  const [, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  clearTimeout(timer);
+  if (signal !== "SIGKILL") throw new Error(`it did not come to ${plan.when} ${plan.call}`);
+}
