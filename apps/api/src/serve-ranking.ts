@@ -1,7 +1,14 @@
 import { setImmediate as pause } from "node:timers/promises";
 
 import { judgedTrials } from "@hallumaze/analysis";
-import { comparisonQuery, comparisonView, leaderboardQuery, leaderboardView, sweepParam } from "@hallumaze/contract";
+import {
+  comparisonQuery,
+  comparisonView,
+  leaderboardQuery,
+  type LeaderboardView,
+  leaderboardView,
+  sweepParam,
+} from "@hallumaze/contract";
 import type { SweepRecord } from "@hallumaze/engine";
 import { createTrialTable, type TrialTable } from "@hallumaze/trials";
 import { type ConditionFilter, createSweepCache, viewComparison, viewLeaderboard } from "@hallumaze/viewing";
@@ -33,12 +40,15 @@ const comparisonRoute = createRoute({
 
 /** Sweeps whose numbers are kept; 200,000 trials take some 35 MB. */
 const tablesKept = 4;
+/** Leaderboards that are kept: some 20 kB each. */
+const boardsKept = 100;
 /** A sweep under way is counted anew after so long. */
 const freshMs = 5000;
 
 /** Adds the leaderboard and the comparison of two models. */
 export function addRanking(app: OpenAPIHono<ApiEnv>, ports: PagePorts, bounds: Bounds, now: () => number): void {
   const cache = createSweepCache<TrialTable>({ most: tablesKept, freshMs, now });
+  const boards = createSweepCache<LeaderboardView>({ most: boardsKept, freshMs, now });
   const tableOf = async (sweep: SweepRecord): Promise<TrialTable> => {
     const { sweeps } = await within(bounds.callMs, ports.views.versions());
     const made = cache.of(sweep.sweepId, sweeps.get(sweep.name) ?? "", () => readTable(ports, sweep));
@@ -48,8 +58,12 @@ export function addRanking(app: OpenAPIHono<ApiEnv>, ports: PagePorts, bounds: B
     const sweep = await sweepOf(ports, bounds, c.req.valid("param").name);
     const { profile, ...words } = c.req.valid("query");
     const asked = { sweep: sweep.name, profile, filter: filterOf(words) };
-    const table = await tableOf(sweep);
-    return c.json(await viewLeaderboard(table, asked, () => pause()), 200);
+    const { sweeps } = await within(bounds.callMs, ports.views.versions());
+    const key = JSON.stringify([sweep.sweepId, profile, words]);
+    const board = boards.of(key, sweeps.get(sweep.name) ?? "", async () =>
+      viewLeaderboard(await tableOf(sweep), asked, () => pause()),
+    );
+    return c.json(await worked(bounds, board), 200);
   });
   app.openapi(comparisonRoute, async (c) => {
     const sweep = await sweepOf(ports, bounds, c.req.valid("param").name);
