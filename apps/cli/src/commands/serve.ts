@@ -1,19 +1,14 @@
 import { type AddCommand, type Console, exitCodes, explainError, integerBetween, UsageError } from "@hallumaze/console";
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { createApi, listen, type PageSite } from "@hallumaze/api";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
-import { type LedgerViews, openLedgerViews } from "@hallumaze/ledger-views";
 import {
   drainDeadlineMs,
-  type Environment,
-  findDefaultLimits,
   type House,
   houseChecks,
   openHouse,
-  openLaneCatalog,
   type SolveWorker,
   startJudgeWorker,
   type Watch,
@@ -23,6 +18,7 @@ import {
 import { pageHeaders, readPage } from "@hallumaze/web";
 
 import { programVersion, readBuild } from "../env.ts";
+import { openHousePage } from "../page-of-house.ts";
 import { checkToken, isLoopback } from "../health-port.ts";
 import { chosenJudge } from "./judge.ts";
 
@@ -68,31 +64,17 @@ export const addServeCommand: AddCommand = (program, console, register) => {
       logger: console.logger(),
       variables: console.variables,
     });
-    await using views = openViews(house, console.environment());
+    await using page = openHousePage(house, console);
     let worker: SolveWorker | null = null;
     let site: PageSite | null = null;
     const judging = judge === null ? {} : { judge: () => (worker === null ? "it starts" : worker.whyNotReady()) };
     const checks = { ...houseChecks(house), ...judging };
     const api = createApi(
       {
+        ...page.ports,
         watch: { checks, metrics: watch.metrics },
         site: () => site,
         board: () => boardLanes(house, watch.figures),
-        page: {
-          views,
-          labels: views,
-          store: house.store,
-          queue: house.queue,
-          limiter: house.limiter,
-          defaultLimits: findDefaultLimits,
-          refreshLanes: () => openLaneCatalog(house.store, house.limiter).refresh(),
-          onChange: (fields, message) => console.logger().info(fields, message),
-        },
-        store: house.store,
-        queue: house.queue,
-        now: console.now,
-        sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-        onError: (error) => console.logger().error({ err: error }, "request failed"),
       },
       {
         token,
@@ -146,12 +128,6 @@ export const addServeCommand: AddCommand = (program, console, register) => {
     return exitCodes.ok;
   });
 };
-
-/** What the page reads, over connections of its own, and their end. */
-function openViews(house: House, { DATABASE_DIRECT_URL }: Environment): LedgerViews & AsyncDisposable {
-  const views = openLedgerViews({ databaseUrl: house.databaseUrl, isPooled: DATABASE_DIRECT_URL !== undefined });
-  return { ...views, [Symbol.asyncDispose]: views.close };
-}
 
 /** The queues of the lanes that the ledger names, as it was last looked at. */
 async function boardLanes(house: Pick<House, "boardOf">, reader: Pick<Watch["figures"], "read">) {
