@@ -1,32 +1,17 @@
-import type { Theme } from "@hallumaze/display";
 import { type Loader, loader, parse, View } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
 import { compile, type TopLevelSpec } from "vega-lite";
 
-const inks: Readonly<Record<Theme, { readonly ink: string; readonly line: string }>> = {
-  light: { ink: "#222222", line: "#dddddd" },
-  dark: { ink: "#e8e8e6", line: "#44474c" },
-};
-
-/** Draws a specification into an element, as wide as it is, in the page's light. Rejects where it cannot be read. */
+/**
+ * Draws a specification into an element, as wide as it is. Its colours are those of paper, black among them, so its ground is
+ * white in a dark page too. Rejects where it cannot be read.
+ */
 export async function drawChart(
   element: HTMLElement,
   spec: object,
-  options: { readonly title: string; readonly theme: Theme; readonly width: number },
+  options: { readonly title: string; readonly width: number },
 ): Promise<{ readonly finalize: () => void }> {
-  const { ink, line } = inks[options.theme];
-  const text = { labelColor: ink, titleColor: ink };
-  const config = {
-    background: "transparent",
-    font: "system-ui, sans-serif",
-    axis: { ...text, domainColor: ink, tickColor: ink, gridColor: line },
-    legend: text,
-    header: text,
-    title: { color: ink },
-    text: { color: ink },
-    rule: { color: ink },
-    view: { stroke: null },
-  };
+  const config = { background: "#ffffff", font: "system-ui, sans-serif", view: { stroke: null } };
   const { spec: vega } = compile(fitted(spec, options.width) as TopLevelSpec, { config });
   const view = new View(parse(vega, undefined, { ast: true }), {
     expr: expressionInterpreter,
@@ -44,7 +29,7 @@ export async function drawChart(
 function fitted(spec: object, width: number): object {
   const isSingle = "mark" in spec || "layer" in spec;
   if (!isSingle || "width" in spec) return spec;
-  return { ...spec, width: Math.max(200, Math.min(width, 900) - 160), autosize: { type: "pad" } };
+  return { ...spec, width: Math.max(280, Math.min(width, 900)), autosize: { type: "fit-x", contains: "padding" } };
 }
 
 /** A loader that follows no address, whatever a specification asks for. */

@@ -79,14 +79,21 @@ function Experiment(props: { readonly experiment: string; readonly sweep: string
       {(experiment) => (
         <section className="card experiment" aria-labelledby="experiment-title">
           <h2 id="experiment-title">{experiment.title}</h2>
-          {experiment.reading.map((sentence) => (
-            <p key={sentence}>{visibleText(sentence)}</p>
-          ))}
-          {experiment.warnings.map(({ code, message }) => (
-            <p key={`${code} ${message}`} className="notice">
-              {visibleText(message)}
-            </p>
-          ))}
+          <ul>
+            {experiment.reading.map((sentence) => (
+              <li key={sentence}>{visibleText(sentence)}</li>
+            ))}
+          </ul>
+          {experiment.warnings.length > 0 && (
+            <details className="notice" open={experiment.warnings.length <= 3}>
+              <summary>{t("experiments.warnings", { n: experiment.warnings.length })}</summary>
+              <ul>
+                {experiment.warnings.map(({ code, message }) => (
+                  <li key={`${code} ${message}`}>{visibleText(message)}</li>
+                ))}
+              </ul>
+            </details>
+          )}
           {experiment.figures.map((figure) => (
             <Figure key={figure.name} {...figure} path={figurePath(sweep, name, figure.name)} sweep={sweep} />
           ))}
@@ -132,7 +139,7 @@ function Figure(props: {
  * code from text. Its addresses are never followed: a specification holds its data.
  */
 function Chart({ spec, title }: { readonly spec: object; readonly title: string }): ReactNode {
-  const { t, theme } = usePreferences();
+  const { t } = usePreferences();
   const place = useRef<HTMLDivElement>(null);
   const [state, setState] = useState<"loading" | "drawn" | "failed">("loading");
   useEffect(() => {
@@ -143,7 +150,7 @@ function Chart({ spec, title }: { readonly spec: object; readonly title: string 
     const draw = async () => {
       const { drawChart } = await import("./draw-chart.ts");
       if (isOld) return;
-      const view = await drawChart(element, spec, { title, theme, width: element.clientWidth });
+      const view = await drawChart(element, spec, { title, width: element.clientWidth });
       finalize = () => view.finalize();
       if (isOld) finalize();
       else setState("drawn");
@@ -154,7 +161,7 @@ function Chart({ spec, title }: { readonly spec: object; readonly title: string 
       finalize();
       element.replaceChildren();
     };
-  }, [spec, title, theme]);
+  }, [spec, title]);
   return (
     <>
       {state === "loading" && <Loading />}
@@ -195,7 +202,7 @@ function Table(props: { readonly table: ResultTableView; readonly path: string; 
   return (
     <div className="result">
       <h3>{visibleText(table.caption)}</h3>
-      <div className="scroll" tabIndex={0} role="region" aria-label={table.caption}>
+      <div className="scroll tall" tabIndex={0} role="region" aria-label={table.caption}>
         <table>
           <thead>
             <tr>
@@ -235,5 +242,6 @@ function cellText(cell: ResultCell, kind: ResultTableView["columns"][number]["ki
     return kind === "p" && cell < 0.001 ? "< 0.001" : number(cell);
   }
   if (Array.isArray(cell)) return `[${number(cell[0])}, ${number(cell[1])}]`;
+  if (cell.lo === null && cell.hi === null) return number(cell.value);
   return `${number(cell.value)} [${number(cell.lo)}, ${number(cell.hi)}]`;
 }

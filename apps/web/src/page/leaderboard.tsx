@@ -240,6 +240,7 @@ function Comparison(props: {
 function Compared({ comparison }: { readonly comparison: ComparisonView }): ReactNode {
   const { t, language } = usePreferences();
   const { difference, differences } = comparison;
+  const pText = (p: number | null) => (p !== null && p < 0.0001 ? "< 0.0001" : formatNumber(p, 4, language));
   const number = (value: number | null, digits = 3) => formatNumber(value, digits, language);
   return (
     <>
@@ -258,8 +259,8 @@ function Compared({ comparison }: { readonly comparison: ComparisonView }): Reac
             <small> {t("compare.unpaired", { n: formatCount(comparison.unpaired, language) })}</small>
           )}
         </Fact>
-        <Fact name={`p · ${comparison.test}`}>{number(comparison.p, 4)}</Fact>
-        <Fact name="p · Wilcoxon">{number(comparison.wilcoxonP, 4)}</Fact>
+        <Fact name={`p · ${comparison.test}`}>{pText(comparison.p)}</Fact>
+        <Fact name="p · Wilcoxon">{pText(comparison.wilcoxonP)}</Fact>
         <Fact name={t("compare.standardised")}>{number(comparison.standardised, 2)}</Fact>
         <Fact name={t("compare.detectable")}>{number(comparison.detectable)}</Fact>
         {comparison.bounds !== null && (

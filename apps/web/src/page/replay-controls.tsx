@@ -166,7 +166,9 @@ export function useStepText(replay: Replay): (position: number) => string {
     const note = replay.notes[position - 1];
     if (step === undefined || note === undefined) return t("replay.atStart");
     const notes = note === "plain" ? [] : [word("note", note)];
-    const marks = step.marks.filter((mark) => mark !== note).map((mark) => word("mark", mark));
+    const implied = note === "trapTaken" ? ["trapFaced", "decision", "branch"] : [];
+    const told = step.marks.filter((mark) => mark !== note && !implied.includes(mark));
+    const marks = told.map((mark) => word("mark", mark));
     const sure =
       step.confidence === null ? [] : [t("step.confidence", { share: formatShare(step.confidence, language) })];
     return [moveText(step), ...notes, ...marks.filter((mark) => mark !== ""), ...sure].join(" · ");

@@ -256,7 +256,7 @@ export function LanesTab({ sweep }: { readonly sweep: SweepView }): ReactNode {
                     </small>
                   </td>
                   <td>{t("models.perMinute", { n: formatNumber(model.finishedPerSecond * 60, 1, language) })}</td>
-                  <td>{formatDuration(model.etaMs, language)}</td>
+                  <td>{model.etaMs === 0 ? t("sweep.ended") : formatDuration(model.etaMs, language)}</td>
                   <td>
                     {formatUsd(model.costUsd === null ? null : Number(model.costUsd), language)}
                     {model.costUnknown > 0 && (
@@ -312,7 +312,7 @@ function Lane({ lane }: { readonly lane: LaneView }): ReactNode {
       )}
       <dl className="facts">
         <Fact name={t("lane.open")}>{formatCount(lane.open, language)}</Fact>
-        <Fact name={t("sweep.eta")}>{formatDuration(lane.etaMs, language)}</Fact>
+        <Fact name={t("sweep.eta")}>{lane.open === 0 ? t("sweep.ended") : formatDuration(lane.etaMs, language)}</Fact>
         <Fact name={t("lane.queue")} hint={t("lane.queueHint")}>
           {formatCount(lane.waiting, language)} / {formatCount(lane.active, language)} /{" "}
           {formatCount(lane.delayed, language)}

@@ -31,6 +31,7 @@ export function SweepPage({ name, tab }: { readonly name: string; readonly tab: 
 function Sweep({ sweep, tab }: { readonly sweep: SweepView; readonly tab: SweepTab }): ReactNode {
   const { t, language } = usePreferences();
   const { name } = sweep;
+  const isOpen = hasOpenTrials(sweep);
   const failed = sweep.failures.reduce((sum, { count }) => sum + count, 0);
   return (
     <>
@@ -39,12 +40,12 @@ function Sweep({ sweep, tab }: { readonly sweep: SweepView; readonly tab: SweepT
           <bdi>{visibleText(name)}</bdi>
         </h1>
         <Badges sweep={sweep} />
-        {shownSnapshot() === null && <Steering sweep={sweep} />}
+        {shownSnapshot() === null && (isOpen || sweep.paused !== null) && <Steering sweep={sweep} />}
       </div>
       <section className="card overview" aria-label={t("sweep.progress")}>
         <StateBar states={sweep.states} label={t("sweep.progress")} />
         <dl className="facts">
-          <Fact name={t("sweep.eta")}>{formatDuration(sweep.etaMs, language)}</Fact>
+          <Fact name={t("sweep.eta")}>{isOpen ? formatDuration(sweep.etaMs, language) : t("sweep.ended")}</Fact>
           <Fact name={t("money.spentWord")}>
             <Money sweep={sweep} />
           </Fact>
@@ -98,6 +99,11 @@ function Sweep({ sweep, tab }: { readonly sweep: SweepView; readonly tab: SweepT
       </Tabs.Root>
     </>
   );
+}
+
+/** Whether anything is left to be done or decided. */
+function hasOpenTrials({ states }: SweepView): boolean {
+  return states.planned + states.queued + states.running + states.blocked > 0;
 }
 
 /** What was spent against the budget, as words and a bar. */
