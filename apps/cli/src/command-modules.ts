@@ -22,7 +22,7 @@ export const commandModules: readonly CommandModule[] = [
   { names: ["submit"], load: async () => [(await import("./commands/submit.ts")).addSubmitCommand] },
   { names: ["worker"], load: async () => [(await import("./commands/worker.ts")).addWorkerCommand] },
   { names: ["serve"], load: async () => [(await import("./commands/serve.ts")).addServeCommand] },
-  { names: ["site"], load: async () => [(await import("./commands/site.ts")).addSiteCommand] },
+  { names: ["site"], load: async () => [(await import("@hallumaze/hosting")).addSiteCommand(programVersion)] },
   { names: ["status"], load: async () => [(await import("./commands/status.ts")).addStatusCommand] },
   {
     names: [

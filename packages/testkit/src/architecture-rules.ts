@@ -32,6 +32,7 @@ export const layers: readonly (readonly string[])[] = [
   ["runtime"],
   ["console"],
   ["analyst", "api", "operator", "web"],
+  ["hosting"],
   ["cli", "worker"],
 ];
 

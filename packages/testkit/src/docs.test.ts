@@ -102,7 +102,7 @@ function nameableThings(): NameableThings {
     (path) => /^(?:packages|apps)\/.*\.(?:ts|mjs|js)$/.test(path) && !path.endsWith(".test.ts"),
   );
   const program = shipped
-    .filter((path) => /^(?:apps\/cli|packages\/(?:analyst|operator))\//.test(path))
+    .filter((path) => /^(?:apps\/cli|packages\/(?:analyst|hosting|operator))\//.test(path))
     .map(readRepositoryFile)
     .join("\n");
   const others = ["docker-compose.yml", ".ci/run", "turbo.env", "vitest.config.ts"].filter((path) =>

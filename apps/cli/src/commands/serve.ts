@@ -2,6 +2,7 @@ import { type AddCommand, type Console, exitCodes, explainError, integerBetween,
 import { randomBytes } from "node:crypto";
 
 import { createApi, listen, type PageSite } from "@hallumaze/api";
+import { openHousePage } from "@hallumaze/hosting";
 import { promptHash, rubricVersion } from "@hallumaze/judge";
 import type { ServiceJudge } from "@hallumaze/judging";
 import {
@@ -18,7 +19,6 @@ import {
 import { pageHeaders, readPage } from "@hallumaze/web";
 
 import { programVersion, readBuild } from "../env.ts";
-import { openHousePage } from "../page-of-house.ts";
 import { checkToken, isLoopback } from "../health-port.ts";
 import { chosenJudge } from "./judge.ts";
 

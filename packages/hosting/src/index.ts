@@ -1,0 +1,2 @@
+export { type HousePage, openHousePage } from "./house-page.ts";
+export { addSiteCommand } from "./site.ts";
