@@ -6,7 +6,9 @@ import { z } from "zod";
 import {
   asExchange,
   type BatchCall,
+  cancelled,
   clockSkewMs,
+  expired,
   isGone,
   jsonLines,
   jsonOf,
@@ -52,7 +54,7 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
     limits: { rows: 2000, bytes: 30_000_000, replyBytes: 48_000_000 },
     draft: (request) => {
       const { body, headers } = wire.draft({ ...request, provider: "anthropic" });
-      return { text: JSON.stringify(body), headers };
+      return { text: JSON.stringify(body), headers, variant: "messages" };
     },
     submit: async (call, rows) => {
       const requests = rows.map(({ customId, body }) => ({ custom_id: customId, params: JSON.parse(body) as unknown }));
@@ -140,9 +142,9 @@ function* readLines(wire: Wire, exchange: Exchange): Generator<BatchResult, void
             return wire.read(ofAnthropic, asExchange(200, error ?? { type: "error" }, turnaroundMs));
           case "expired":
             // Not billed, by the vendor's word.
-            return rowFailure("overloaded", "the batch expired before this request was run", turnaroundMs);
+            return rowFailure(expired.outcome, expired.message, turnaroundMs);
           case "canceled":
-            return rowFailure("cancelled", "the batch was cancelled before this request was run", turnaroundMs);
+            return rowFailure(cancelled.outcome, cancelled.message, turnaroundMs);
           default:
             return rowFailure("unparseable_body", `a result of an unknown kind: ${type.slice(0, 60)}`, turnaroundMs);
         }

@@ -3,11 +3,15 @@ import { isVendor, type Providers } from "@hallumaze/providers";
 
 import { openAnthropicBatches } from "./anthropic.ts";
 import { BatchProvidersError } from "./errors.ts";
+import { openOpenAiBatches } from "./openai.ts";
 import type { BatchCall, VendorBatches } from "./vendor-batches.ts";
 
 /** Opens the batch interfaces of the vendors that have one, over the connections and keys of `providers`. */
 export function openBatchVendors({ wire }: Pick<Providers, "wire">): BatchVendorPort {
-  const vendors: Readonly<Record<string, VendorBatches>> = { anthropic: openAnthropicBatches(wire) };
+  const vendors: Readonly<Record<string, VendorBatches>> = {
+    anthropic: openAnthropicBatches(wire),
+    openai: openOpenAiBatches(wire),
+  };
   const vendorOf = (provider: string): VendorBatches => {
     const vendor = vendors[provider];
     if (vendor === undefined)

@@ -37,6 +37,13 @@ export interface VendorBatches {
 /** A vendor's server has its clock: batches that it says were made so long before the submission may still be it. */
 export const clockSkewMs = 5 * 60_000;
 
+/** Ends of rows that were not run, and are not billed. */
+export const expired = { outcome: "overloaded", message: "the batch expired before this request was run" } as const;
+export const cancelled = {
+  outcome: "cancelled",
+  message: "the batch was cancelled before this request was run",
+} as const;
+
 /** The JSON of a reply; undefined where there is none. */
 export function jsonOf({ body }: Pick<Exchange, "body">): unknown {
   try {
@@ -75,6 +82,14 @@ export function refusalOf(exchange: Exchange, redact: Wire["redact"]): BatchRefu
     retryAfterMs,
     park: park === null ? null : { ...park, reason: redact(park.reason) },
   };
+}
+
+/** What an error means that a vendor tells of a batch in a reply that is none itself. */
+export function refusalOfError(
+  error: { readonly code: string; readonly message: string },
+  redact: Wire["redact"],
+): BatchRefusal {
+  return refusalOf(asExchange(400, { error: { ...error, type: "invalid_request_error" } }, 0), redact);
 }
 
 /**

@@ -15,8 +15,10 @@ import {
 import { customIdOf, positionOf } from "./custom-ids.ts";
 import type {
   Batch,
+  BatchLook,
   BatchRefusal,
   BatchResult,
+  BatchResults,
   BatchReckoning,
   BatchRow,
   BatchStorePort,
@@ -153,6 +155,44 @@ async function refuse(
   await landRest(ports, batch, openReckoning(), rowFailure("bad_request", refusal.message, 0), signal);
 }
 
+/**
+ * A batch that was taken is refused as a whole: nothing of it was run. Where lines are to blame, their rows fail and the
+ * others are gathered anew; else it is as if the submission had been refused.
+ */
+async function refuseLate(
+  ports: DrivePorts,
+  batch: Batch,
+  refusal: Extract<BatchLook, { readonly kind: "refused" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = ports;
+  ports.observe.refused(batch, refusal);
+  if (refusal.lines.length === 0) {
+    await store.rejectBatch(batch);
+    return refuse(ports, batch, refusal, refusal.isTooLarge, signal);
+  }
+  const positions: number[] = [];
+  const blamed = new Set(refusal.lines);
+  let line = 0;
+  // The file's lines were the batch's rows in their order.
+  for (let after = -1; ; ) {
+    const page = await store.listRows(batch.batchId, after, pageSize);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last.position;
+    for (const { position } of page) {
+      if (blamed.has(line)) positions.push(position);
+      line += 1;
+    }
+  }
+  for (let start = 0; start < positions.length; start += pageSize) {
+    const rows = await store.findRows(batch.batchId, positions.slice(start, start + pageSize));
+    const result = rowFailure("bad_request", refusal.message, turnaroundOf(batch));
+    await landRows(ports, batch, openReckoning(), rows, () => result, signal);
+  }
+  await drop(ports, batch);
+}
+
 /** Stops the lane: what waits in it is blocked until the lane is told to go on, or its time comes. */
 async function park(
   ports: DrivePorts,
@@ -200,6 +240,8 @@ async function look(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promi
       return giveUp(ports, batch, `the vendor does not know the batch any more: ${seen.message}`, signal);
     case "ended":
       return fetch(ports, batch, vendorId, signal);
+    case "refused":
+      return refuseLate(ports, batch, seen, signal);
   }
 }
 
@@ -207,7 +249,7 @@ async function fetch(ports: DrivePorts, batch: Batch, vendorId: string, signal: 
   const results = await ports.vendor.results(batch, vendorId, signal);
   switch (results.kind) {
     case "rows":
-      return land(ports, batch, results.results, signal);
+      return land(ports, batch, results, signal);
     case "gone":
       return giveUp(ports, batch, `the batch's results are gone: ${results.message}`, signal);
     case "unreachable":
@@ -226,7 +268,7 @@ async function giveUp(ports: DrivePorts, batch: Batch, message: string, signal: 
 async function land(
   ports: DrivePorts,
   batch: Batch,
-  results: Iterable<BatchResult>,
+  { results, rest }: Extract<BatchResults, { readonly kind: "rows" }>,
   signal: AbortSignal,
 ): Promise<void> {
   const reckoning = openReckoning();
@@ -252,9 +294,13 @@ async function land(
   // Of a batch that was taken for ours, not one id is ours.
   if (batch.isGuess && reckoning.isOthers()) return ports.store.unbindBatch(batch);
   await flush();
-  const missing = rowFailure("transport", "the batch's results do not hold this request", turnaroundOf(batch));
+  const { outcome, message } = rest ?? unknownFate;
+  const missing = rowFailure(outcome, message, turnaroundOf(batch));
   await landRest(ports, batch, reckoning, missing, signal);
 }
+
+/** It may have been answered, and paid. */
+const unknownFate = { outcome: "transport", message: "the batch's results do not hold this request" } as const;
 
 type Reckoning = ReturnType<typeof openReckoning>;
 

@@ -68,7 +68,7 @@ export function openGatherer(ports: GatherPorts): Gatherer {
     const { provider, model, baseUrl: _baseUrl } = turn.request;
     const body = vendor.draft(turn.request);
     const headers = body.headers;
-    const key = JSON.stringify([claim.lane, provider, model, settings.keyEnv, headers]);
+    const key = JSON.stringify([claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
     const list = groups.get(key) ?? [];
     groups.set(key, list);
     const bytes = Buffer.byteLength(body.text);

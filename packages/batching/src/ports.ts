@@ -94,6 +94,8 @@ export interface BatchStorePort {
   readonly bindBatch: (batch: Batch, vendorId: string, isGuess: boolean) => Promise<"bound" | "taken" | "lost">;
   /** A guess turned out to be others': running → submitting. */
   readonly unbindBatch: (batch: Batch) => Promise<void>;
+  /** The vendor refused what it had taken: running → submitting, and still ours. */
+  readonly rejectBatch: (batch: Batch) => Promise<void>;
   /** Gives a batch back for a while. */
   readonly releaseBatch: (
     batch: Batch,
@@ -134,6 +136,8 @@ export interface BatchBody {
   /** JSON text. */
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Requests of different kinds cannot share a batch: which of the vendor's interfaces it is for. */
+  readonly variant: string;
 }
 
 /** Why a vendor took no batch, or said nothing of one. */
@@ -165,13 +169,20 @@ export interface BatchResult {
 export type BatchLook =
   | { readonly kind: "running" }
   | { readonly kind: "ended" }
+  /** Taken first and refused as a whole then: nothing of it was run. `lines`: 0-based rows that it blames; may be none. */
+  | ({ readonly kind: "refused"; readonly isTooLarge: boolean; readonly lines: readonly number[] } & BatchRefusal)
   /** Nothing of that id: another key's, deleted. */
   | { readonly kind: "unknown"; readonly message: string }
   | ({ readonly kind: "unreachable" } & BatchRefusal);
 
 /** The results of a batch that has ended. */
 export type BatchResults =
-  | { readonly kind: "rows"; readonly results: Iterable<BatchResult> }
+  | {
+      readonly kind: "rows";
+      readonly results: Iterable<BatchResult>;
+      /** What became of the rows that the results do not hold, where the vendor says so; absent: nobody knows. */
+      readonly rest?: { readonly outcome: "overloaded" | "cancelled"; readonly message: string };
+    }
   /** Past their retention, or deleted. */
   | { readonly kind: "gone"; readonly message: string }
   | ({ readonly kind: "unreachable" } & BatchRefusal);

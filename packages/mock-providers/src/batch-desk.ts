@@ -65,6 +65,7 @@ export type BatchDesk = ReturnType<typeof openBatchDesk>;
 export function openBatchDesk({ clock, seed, answer }: DeskOptions) {
   let rules: readonly ParsedBatchRule[] = [];
   const batches: DeskBatch[] = [];
+  const files = new Map<string, string>();
   let asked = 0;
   let answered = 0;
 
@@ -81,6 +82,7 @@ export function openBatchDesk({ clock, seed, answer }: DeskOptions) {
   };
   const endOf = (batch: DeskBatch, { question }: DeskRow, index: number): RowEnd => {
     if (batch.canceledMs !== null) return { kind: "canceled" };
+    if (batch.rule?.failed !== undefined) return { kind: "missing" };
     if (typeof question === "string") return { kind: "errored", error: "bad_request", message: question };
     const random = createRandom(`${seed} batch ${batch.number} row ${index}`);
     for (const { nth, share, end, error } of batch.rule?.rows ?? []) {
@@ -137,6 +139,13 @@ export function openBatchDesk({ clock, seed, answer }: DeskOptions) {
       rules = batchScriptSchema.parse(next);
       asked = 0;
     },
+    /** Keeps a file that a key has uploaded; gives its id. */
+    keepFile: (keyId: string, text: string): string => {
+      const id = `file-rehearsal-${files.size + 1}`;
+      files.set(`${keyId} ${id}`, text);
+      return id;
+    },
+    file: (keyId: string, id: string): string | null => files.get(`${keyId} ${id}`) ?? null,
     counts: (): readonly BatchCounts[] => batches.map(countsOf),
   };
 }

@@ -5,6 +5,7 @@ import { answerAnthropicBatch, isAnthropicBatch } from "./anthropic-batches.ts";
 import type { BatchAnswer, BatchCall, BatchDesk } from "./batch-desk.ts";
 import type { Dialect, Failure, Question, Vendor, WrittenFailure } from "./dialect.ts";
 import { googleContent } from "./google-content.ts";
+import { answerOpenaiBatch, isOpenaiBatch } from "./openai-batches.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import {
@@ -49,6 +50,7 @@ const batchRoutes: readonly BatchRoute[] = [
     route: { vendor: "anthropic", dialect: anthropicMessages },
     answer: answerAnthropicBatch,
   },
+  { isPath: isOpenaiBatch, route: { vendor: "openai", dialect: openaiChat }, answer: answerOpenaiBatch },
 ];
 
 /** Finds the batch interface that a path belongs to. */

@@ -157,6 +157,10 @@ const batchRuleSchema = z.strictObject({
       }),
     )
     .optional(),
+  /** OpenAI: the batch is made and then fails as a whole for these reasons; `line` is 1-based. */
+  failed: z
+    .array(z.strictObject({ code: z.string(), message: z.string().optional(), line: z.int().min(1).optional() }))
+    .optional(),
   /** Results whose custom ids nobody asked for. */
   unknownRows: wholeNumber.optional(),
   /** The results are past their retention. */

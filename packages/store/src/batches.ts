@@ -57,6 +57,11 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
           claimed_by = NULL, lease_until = NULL, not_before = NULL, looks = 0, misses = 0
         WHERE ${isHeld(batch)} AND b.is_guess RETURNING 1 AS unbound`);
     },
+    rejectBatch: async (batch) => {
+      await database.query(Prisma.sql`
+        UPDATE batches b SET state = 'submitting', not_ours = not_ours || vendor_id, vendor_id = NULL, is_guess = false
+        WHERE ${isHeld(batch)} AND b.state = 'running' RETURNING 1 AS rejected`);
+    },
     releaseBatch: async (batch, { afterMs, message, state, looked }) => {
       await database.query(Prisma.sql`
         UPDATE batches b SET claimed_by = NULL, lease_until = NULL, not_before = ${leaseOf(afterMs)},
