@@ -33,6 +33,13 @@ afterAll(async () => {
   await drop();
 });
 
+/** Models of which every request fails. */
+const failing = ["sim/oracle", "sim/raster"].map((model) => ({
+  model,
+  as: `${model}-broken`,
+  params: { failureRate: 1 },
+}));
+
 describe("report", () => {
   it("writes every experiment that the sweep holds: a page that loads nothing, tables and figures in every form", async () => {
     const report = await stage.run(["report", "paper", "--experiments", "models,mirage,language", ...quick]);
@@ -54,6 +61,26 @@ describe("report", () => {
     expect(svg?.toString().startsWith("<svg")).toBe(true);
     expect(pdf?.subarray(0, 5).toString()).toBe("%PDF-");
   });
+
+  it.each([
+    ["nothing was asked yet", "submit", { seeds: ["9001..9003"] }],
+    ["every trial failed", "run", { models: failing, retries: { tries: 1 } }],
+  ])("is written where %s, without the figures that nothing is known for", async (name, verb, spec) => {
+    const sweep = name.replaceAll(" ", "-");
+    await stage.run([verb, stage.spec(sweep, { models: ["sim/oracle", "sim/raster"], seeds: ["1..3"], ...spec })]);
+    expect(await stage.run(["report", sweep, ...quick])).toMatchObject({ code: 0 });
+    const folder = join(stage.folder, "results", sweep, "report");
+    expect(existsSync(join(folder, "report.html"))).toBe(true);
+    expect(existsSync(join(folder, "figures/models.svg"))).toBe(false);
+    expect(existsSync(join(folder, "figures/outcomes.svg"))).toBe(true);
+  });
+});
+
+it("a sweep of which every trial failed is bundled and replayed", async () => {
+  await stage.run(["run", stage.spec("failed", { models: failing, seeds: ["21..23"], retries: { tries: 1 } })]);
+  const bundle = join(stage.folder, "bundle-failed");
+  expect(await stage.run(["bundle", "failed", "--output", bundle, ...quick])).toMatchObject({ code: 0 });
+  expect(await stage.run(["replay", bundle])).toMatchObject({ code: 0 });
 });
 
 describe("analyze", () => {

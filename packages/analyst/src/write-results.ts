@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { writeWhole } from "@hallumaze/console";
 import type { ExperimentResult, FigureData, ResultTable } from "@hallumaze/experiments";
-import { csvTable, latexTable, markdownTable, resultChart } from "@hallumaze/reports";
+import { csvTable, latexTable, markdownTable, resultChart, showsNothing } from "@hallumaze/reports";
 
 /** A figure as a page shows it. */
 export interface DrawnFigure {
@@ -29,7 +29,7 @@ export async function writeExperiment(folder: string, result: ExperimentResult):
   for (const table of result.tables) await writeTable(join(folder, "tables", own(table.name)), table);
   const figures: DrawnFigure[] = [];
   for (const figure of result.figures) {
-    if (figure.points.length === 0) continue;
+    if (showsNothing(figure)) continue;
     const drawn = await writeFigure(join(folder, "figures", own(figure.name)), figure);
     if (drawn !== null) figures.push({ name: own(figure.name), title: figure.title, svg: drawn });
   }

@@ -24,7 +24,7 @@ export {
   type PlanTotals,
 } from "./plan-table.ts";
 export type { ReportPages, ReportRow } from "./report-row.ts";
-export { type ResultChart, resultChart } from "./result-chart.ts";
+export { type ResultChart, resultChart, showsNothing } from "./result-chart.ts";
 export { csvTable, markdownTable, printTable } from "./result-table.ts";
 export {
   type MetacogSignal,

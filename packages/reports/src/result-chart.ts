@@ -25,6 +25,19 @@ export function resultChart(figure: FigureData): ResultChart {
   }
 }
 
+/** Whether nothing of a figure is known, so that there is nothing to draw: of an empty picture no axis could be made. */
+export function showsNothing(figure: FigureData): boolean {
+  switch (figure.kind) {
+    case "intervals":
+    case "lines":
+      return figure.points.every(({ value }) => value === null);
+    case "reliability":
+      return figure.points.length === 0;
+    case "stacked":
+      return figure.points.every(({ count }) => count === 0);
+  }
+}
+
 type Kind<Name extends FigureData["kind"]> = Extract<FigureData, { readonly kind: Name }>;
 
 const isKnown = { filter: "isValid(datum.value)" };
