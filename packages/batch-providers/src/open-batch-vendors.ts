@@ -3,6 +3,7 @@ import { isVendor, type Providers } from "@hallumaze/providers";
 
 import { openAnthropicBatches } from "./anthropic.ts";
 import { BatchProvidersError } from "./errors.ts";
+import { openGoogleBatches } from "./google.ts";
 import { openOpenAiBatches } from "./openai.ts";
 import type { BatchCall, VendorBatches } from "./vendor-batches.ts";
 
@@ -11,6 +12,7 @@ export function openBatchVendors({ wire }: Pick<Providers, "wire">): BatchVendor
   const vendors: Readonly<Record<string, VendorBatches>> = {
     anthropic: openAnthropicBatches(wire),
     openai: openOpenAiBatches(wire),
+    google: openGoogleBatches(wire),
   };
   const vendorOf = (provider: string): VendorBatches => {
     const vendor = vendors[provider];

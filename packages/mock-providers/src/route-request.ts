@@ -4,6 +4,7 @@ import { anthropicMessages } from "./anthropic-messages.ts";
 import { answerAnthropicBatch, isAnthropicBatch } from "./anthropic-batches.ts";
 import type { BatchAnswer, BatchCall, BatchDesk } from "./batch-desk.ts";
 import type { Dialect, Failure, Question, Vendor, WrittenFailure } from "./dialect.ts";
+import { answerGoogleBatch, isGoogleBatch } from "./google-batches.ts";
 import { googleContent } from "./google-content.ts";
 import { answerOpenaiBatch, isOpenaiBatch } from "./openai-batches.ts";
 import { openaiChat } from "./openai-chat.ts";
@@ -51,6 +52,7 @@ const batchRoutes: readonly BatchRoute[] = [
     answer: answerAnthropicBatch,
   },
   { isPath: isOpenaiBatch, route: { vendor: "openai", dialect: openaiChat }, answer: answerOpenaiBatch },
+  { isPath: isGoogleBatch, route: { vendor: "google", dialect: googleContent }, answer: answerGoogleBatch },
 ];
 
 /** Finds the batch interface that a path belongs to. */

@@ -11,7 +11,11 @@ import { shortTimes } from "./worker-replies.ts";
 import type { AtEnd } from "./worker-stage.ts";
 
 /** A model of each vendor that is asked in batches. */
-export const batchModels = { anthropic: "anthropic/claude-haiku-4-5-20251001", openai: "openai/gpt-4o" } as const;
+export const batchModels = {
+  anthropic: "anthropic/claude-haiku-4-5-20251001",
+  openai: "openai/gpt-4o",
+  google: "google/gemini-2.5-flash",
+} as const;
 
 /** The vendors' servers, a ledger, and workers that ask in batches. */
 export interface BatchStage extends ProviderStage {

@@ -102,7 +102,7 @@ export function givesShadow({ ariadne, groups }: Pick<SweepSpec, "ariadne" | "gr
 }
 
 /** Providers whose batch interface this version speaks. */
-export const batchProviders: readonly ProviderName[] = ["anthropic", "openai"];
+export const batchProviders: readonly ProviderName[] = ["anthropic", "openai", "google"];
 
 /** The lane of what is asked in batches of `lane`'s models. The queue knows no such lane: the ledger is read. */
 export function batchLane(lane: string): string {
