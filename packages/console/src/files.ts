@@ -23,20 +23,34 @@ export async function writeWhole(
   path: string,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
+  await writeBeside(path, (draft, mode) =>
+    pipeline(Readable.from(chunks), createWriteStream(draft, mode === null ? {} : { mode })),
+  );
+}
+
+/**
+ * Has `write` write a file beside the target and renames it: what stood there is whole until the new one is. Makes missing
+ * folders; a link leads to what it names, a pipe or a device is written straight into. `mode` is that of the file which is
+ * replaced; null where there is none. Rejects with an error that names the target.
+ */
+export async function writeBeside<Written>(
+  path: string,
+  write: (draft: string, mode: number | null) => Promise<Written>,
+): Promise<Written> {
   const existing = await stat(path).catch(() => null);
-  if (existing !== null && !existing.isFile() && !existing.isDirectory()) {
-    await pipeline(Readable.from(chunks), createWriteStream(path));
-    return;
-  }
+  if (existing !== null && !existing.isFile() && !existing.isDirectory()) return write(path, null);
   if (existing !== null) await access(path, constants.W_OK);
   const target = existing === null ? path : await realpath(path);
   await mkdir(dirname(target), { recursive: true });
   const draft = `${target}.${process.pid}.part`;
   try {
-    await pipeline(Readable.from(chunks), createWriteStream(draft, existing === null ? {} : { mode: existing.mode }));
+    const written = await write(draft, existing?.mode ?? null);
     await rename(draft, target);
+    return written;
   } catch (error) {
     await rm(draft, { force: true });
+    // A full disk does not say where it is, and nobody knows the draft.
+    if (error instanceof Error && "code" in error) Object.assign(error, { path: target });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { judgedTrials } from "@hallumaze/analysis";
-import { type AddCommand, exitCodes, findSweep, UsageError, writeWhole } from "@hallumaze/console";
+import { type AddCommand, exitCodes, findSweep, UsageError, writeBeside, writeWhole } from "@hallumaze/console";
 import { once } from "node:events";
 import { resolve } from "node:path";
 
@@ -38,10 +38,8 @@ export const addExportCommand: AddCommand = (program, console, register) => {
     const sweep = await findSweep(house.store, name);
     if (options.format === "parquet") {
       const { writeTrialParquet } = await import("@hallumaze/publishing");
-      const { rows } = await writeTrialParquet(
-        judgedTrials(house.store, sweep),
-        resolve(console.workingFolder, options.output ?? ""),
-      );
+      const path = resolve(console.workingFolder, options.output ?? "");
+      const { rows } = await writeBeside(path, (draft) => writeTrialParquet(judgedTrials(house.store, sweep), draft));
       console.err(`wrote ${options.output}: ${rows} trials`);
       return exitCodes.ok;
     }
