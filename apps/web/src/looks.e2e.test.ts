@@ -2,13 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { findTool } from "@hallumaze/testkit";
+import { findTool, openPage, traceTasks } from "@hallumaze/testkit";
 import { exportPage } from "@hallumaze/web";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { openPage, traceTasks } from "../test/browser-stage.ts";
 import { judgeReplies } from "../test/canned-judge.ts";
 import {
   experiment,

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-import { findTool } from "@hallumaze/testkit";
+import { findTool, type Look, openPage } from "@hallumaze/testkit";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { type Look, openPage } from "../test/browser-stage.ts";
 import { judgeReplies, labelling } from "../test/canned-judge.ts";
 import { gridOf, steeringReport, sweep, sweepReplies } from "../test/canned-replies.ts";
 import { type CannedService, startCannedService } from "../test/canned-service.ts";

@@ -1,3 +1,4 @@
+export { type Look, openPage, type OpenPage, traceTasks } from "./browser-stage.ts";
 export { createPgBouncer, type DisposablePgBouncer } from "./disposable-pgbouncer.ts";
 export { createDatabase, type DisposableDatabase } from "./disposable-postgres.ts";
 export { createRedis, type DisposableRedis, findFreePort, findRedis, type RedisForTests } from "./disposable-redis.ts";

@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 
 /** A page in a real browser, with all that went wrong in it. */
 export interface OpenPage extends AsyncDisposable {
@@ -22,6 +22,8 @@ const tellBreaches = `addEventListener("securitypolicyviolation", (event) => {
 
 /** Opens an address in a new Chromium with an empty profile, which asks nobody else for anything. */
 export async function openPage(executablePath: string, address: string, look: Look = {}): Promise<OpenPage> {
+  // Loaded here: most tests open no browser.
+  const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({
     executablePath,
     args: [
