@@ -23,6 +23,16 @@ it("lists the experiments, and why the data does not hold one", async () => {
   expect(reasons).toMatchObject({ models: null, mirage: null, human: "no record of people was imported" });
 });
 
+it("calls each experiment what its result calls itself", async () => {
+  const { experiments } = await expectAnswer(stage.call("GET", base), 200, experimentList);
+  const held = experiments.filter(({ whyNot }) => whyNot === null);
+  expect(held.length).toBeGreaterThan(4);
+  for (const { experiment, title } of held) {
+    const view = await expectAnswer(stage.call("GET", `${base}/${experiment}`), 200, experimentView);
+    expect(view.title).toBe(title);
+  }
+});
+
 it("has an experiment's reading, warnings and tables as the report writes them", async () => {
   const view = await expectAnswer(stage.call("GET", `${base}/models`), 200, experimentView);
   const table = createTrialTable();

@@ -91,6 +91,8 @@ export function addEvents(
     // Before the welcome: what changed while nobody listened is then among what was missed.
     if (!isLooking) await look();
     c.header("cache-control", "no-store");
+    // A proxy that gathers answers would hold events back.
+    c.header("x-accel-buffering", "no");
     return streamSSE(c, async (stream) => {
       const ended = new AbortController();
       const end = (): void => ended.abort();
