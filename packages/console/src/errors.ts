@@ -19,6 +19,7 @@ const fileReasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   ENAMETOOLONG: "the name is too long",
   EEXIST: "a file stands in the way",
+  ENOTEMPTY: "a folder that holds something stands in the way",
 };
 
 /** Why an address cannot be listened on, in plain words, by the system's code. */
@@ -61,9 +62,11 @@ function explain(error: unknown): string {
   if (error instanceof Error) {
     const unheard = listenProblem(error);
     if (unheard !== null) return unheard;
-    const { code, path } = error as NodeJS.ErrnoException;
+    const { code, path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string };
     const reason = code === undefined ? undefined : fileReasons[code];
-    if (reason !== undefined && path !== undefined) return `cannot use ${path}: ${reason} (${code}).`;
+    // Of a renaming that failed, its end is what the user knows.
+    const place = dest ?? path;
+    if (reason !== undefined && place !== undefined) return `cannot use ${place}: ${reason} (${code}).`;
     return `Unexpected error, a defect of this program: ${error.stack ?? error.message}`;
   }
   return `Unexpected error: ${String(error)}`;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -41,6 +41,16 @@ describe("a file that is written over", () => {
     };
     const error: unknown = await writeWhole(path, chunks()).catch((thrown: unknown) => thrown);
     expect(explainError(error)).toBe(`cannot use ${path}: the disk is full (ENOSPC).`);
+  });
+
+  it("a folder that another process has put in its place meanwhile is named", async () => {
+    const folder = await emptyFolder();
+    const [draft, target] = [join(folder, "bundle.partial"), join(folder, "bundle")];
+    await Promise.all([mkdir(draft), mkdir(join(target, "data"), { recursive: true })]);
+    const error: unknown = await rename(draft, target).catch((thrown: unknown) => thrown);
+    expect(explainError(error)).toBe(
+      `cannot use ${target}: a folder that holds something stands in the way (ENOTEMPTY).`,
+    );
   });
 
   it("is written straight into where it is a pipe: it must not be replaced", async () => {
