@@ -1,4 +1,4 @@
-import { printTable } from "@hallumaze/reports";
+import { printTable, singleLine } from "@hallumaze/reports";
 import he from "he";
 
 import { warningLines, type WrittenExperiment } from "./write-results.ts";
@@ -19,17 +19,17 @@ export function reportPage(
   written: readonly WrittenExperiment[],
 ): string {
   const lines = (kind: string, texts: readonly string[]): string =>
-    texts.length === 0 ? "" : `<ul class="${kind}">${texts.map((text) => `<li>${he.escape(text)}</li>`).join("")}</ul>`;
+    texts.length === 0 ? "" : `<ul class="${kind}">${texts.map((text) => `<li>${escaped(text)}</li>`).join("")}</ul>`;
   const sections = written.map(({ result, figures }) => {
     const pictures = figures.map(
       ({ title, svg }) =>
-        `<figure><img alt="${he.escape(title)}" src="data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}">` +
-        `<figcaption>${he.escape(title)}</figcaption></figure>`,
+        `<figure><img alt="${escaped(title)}" src="data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}">` +
+        `<figcaption>${escaped(title)}</figcaption></figure>`,
     );
-    const reading = result.reading.map((sentence) => `<p>${he.escape(sentence)}</p>`);
+    const reading = result.reading.map((sentence) => `<p>${escaped(sentence)}</p>`);
     const tables = result.tables.map(htmlTable);
     return [
-      `<section id="${result.experiment}"><h2>${he.escape(result.title)}</h2>`,
+      `<section id="${result.experiment}"><h2>${escaped(result.title)}</h2>`,
       ...reading,
       lines("warnings", warningLines(result.warnings)),
       ...pictures,
@@ -42,11 +42,11 @@ export function reportPage(
     "<!doctype html>",
     '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`,
-    `<title>${he.escape(sweep)}</title><style>${style}</style></head><body>`,
-    `<h1>${he.escape(sweep)}</h1>`,
+    `<title>${escaped(sweep)}</title><style>${style}</style></head><body>`,
+    `<h1>${escaped(sweep)}</h1>`,
     lines("facts", facts),
     lines("warnings", warnings),
-    `<nav>${written.map(({ result }) => `<a href="#${result.experiment}">${he.escape(result.title)}</a>`).join(" ")}</nav>`,
+    `<nav>${written.map(({ result }) => `<a href="#${result.experiment}">${escaped(result.title)}</a>`).join(" ")}</nav>`,
     ...sections,
     missing.length === 0 ? "" : `<section><h2>Left out</h2>${lines("facts", missing)}</section>`,
     "</body></html>",
@@ -57,11 +57,11 @@ export function reportPage(
 function htmlTable(table: Parameters<typeof printTable>[0]): string {
   const { heads, numeric, rows } = printTable(table);
   const cell = (tag: string, text: string, at: number): string =>
-    `<${tag}${numeric[at] === true ? ' class="number"' : ""}>${he.escape(text)}</${tag}>`;
+    `<${tag}${numeric[at] === true ? ' class="number"' : ""}>${escaped(text)}</${tag}>`;
   const line = (tag: string, cells: readonly string[]): string =>
     `<tr>${cells.map((text, at) => cell(tag, text, at)).join("")}</tr>`;
   return (
-    `<div class="table"><table><caption>${he.escape(table.caption)}</caption>` +
+    `<div class="table"><table><caption>${escaped(table.caption)}</caption>` +
     `<thead>${line("th", heads)}</thead><tbody>${rows.map((cells) => line("td", cells)).join("")}</tbody></table></div>`
   );
 }
@@ -77,3 +77,8 @@ body{overflow-wrap:anywhere}th,td{overflow-wrap:normal;white-space:nowrap}td:not
 th:first-child,td:first-child{position:sticky;left:0;background:#fff}
 @media(max-width:50rem){figure{overflow-x:auto}img{max-width:none;width:44rem}th,td{padding:.15rem .4rem}}
 `;
+
+/** Text as text: names come from files of others, and a mark that turns the direction of writing would turn the page. */
+function escaped(text: string): string {
+  return he.escape(singleLine(text));
+}

@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 
 import { type AddCommand, type Console, exitCodes, findSweep, list, openResultsFolder } from "@hallumaze/console";
+import { singleLine } from "@hallumaze/reports";
 import { openHouse } from "@hallumaze/runtime";
 
 import { gatherSweep, openTrials, type ReportSettings, writeReport, type WrittenReport } from "./analyse-sweep.ts";
@@ -70,9 +71,10 @@ function printReport(console: Console, folder: string, { experiments, leftOut }:
     return;
   }
   for (const { result } of experiments) {
-    console.out(`${result.title}: ${result.reading[0] ?? ""}`);
-    for (const line of warningLines(result.warnings)) console.out(`  warning: ${line}`);
+    // Names of models and of people come from files of others.
+    console.out(singleLine(`${result.title}: ${result.reading[0] ?? ""}`));
+    for (const line of warningLines(result.warnings)) console.out(`  warning: ${singleLine(line)}`);
   }
-  for (const { title, reason } of leftOut) console.out(`left out: ${title}: ${reason}`);
+  for (const { title, reason } of leftOut) console.out(singleLine(`left out: ${title}: ${reason}`));
   console.out(`page: ${page}; tables and figures beside it`);
 }

@@ -231,6 +231,13 @@ describe("bad files", () => {
     expect(ready(`model,size,seed,sr,mei,score,maze_size\nm,${row},\n`).rows[0]?.size).toBe(5);
   });
 
+  it("a name is one line without control characters, whatever the file holds; its own words are kept", () => {
+    const name = "two\nlines \u001b[31mred \u202eback\u0000";
+    const [row] = ready(JSON.stringify([{ model: name, size: 5, seed: 1, sr: 1, mei: 1 }])).rows;
+    expect(row?.model).toBe("two lines  [31mred  back");
+    expect(JSON.parse(row?.recordJson ?? "")).toMatchObject({ model: name });
+  });
+
   it("a name that is a list or an object is refused; columns named like parts of the language are kept", () => {
     expect(refused('[{"model":{"a":1},"size":5,"seed":1,"sr":1,"mei":1}]')[0]).toContain("model: expected a name");
     expect(refused('[{"model":["a","b"],"size":5,"seed":1,"sr":1,"mei":1}]')[0]).toContain("model: expected a name");

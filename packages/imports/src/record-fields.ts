@@ -96,9 +96,15 @@ export const seed = wholeField(0, largest, "a whole number of 0 or more");
 export const flag = z.preprocess(flagOf, z.boolean("expected true or false"));
 /** A name: one line. */
 export const name = z.preprocess(
-  (value) => (typeof value === "number" ? String(value) : value),
+  (value) => (typeof value === "number" ? String(value) : typeof value === "string" ? oneLine(value) : value),
   z.string("expected a name").trim().min(1, "is empty").max(500, "is longer than 500 characters"),
 );
+/** Without control characters and marks of writing direction: names stand in tables, pages and terminals. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes.
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+}
+
 /** The intervention groups. */
 export const group = z.enum(["A", "B", "C"], "expected A, B or C");
 /** Languages of the prompt. */
