@@ -116,7 +116,7 @@ describe.skipIf(chromium.kind === "missing")("the page in Chromium", () => {
     await onPage(`#/trials/${trial.trialId}`, async (page) => {
       const mei = page.locator(".metrics tr", { hasText: "MEI" });
       expect(await mei.textContent()).toContain("0.4·1 + 0.3·0.92 + 0.2·1 - 0.1·0.1");
-      expect(await page.locator(".metrics tr", { hasText: /^CE / }).locator("td").first().textContent()).toBe("—");
+      expect(await page.locator(".metrics tr", { hasText: /^CE / }).locator("td b").first().textContent()).toBe("—");
       await page.getByRole("tab", { name: /Exchanges/ }).click();
       expect(await page.getByRole("region", { name: "Exchanges" }).textContent()).toContain("first token 640 ms");
     });

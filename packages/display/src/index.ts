@@ -14,6 +14,7 @@ export {
   trialPath,
   wholeBoard,
 } from "./api-paths.ts";
+export { type Band, bandsOf } from "./bands.ts";
 export {
   contrast,
   inkOn,

@@ -114,12 +114,16 @@ export const queries: QueryClient = new QueryClient({
   },
 });
 
-/** An answer of the service by its path; kept until the service says that it changed. A null path asks nothing. */
-export function useApi<T>(path: string | null): UseQueryResult<T> {
+/**
+ * An answer of the service by its path; kept until the service says that it changed. A null path asks nothing. While
+ * `isUnderWay` holds of it, it is read again each three seconds.
+ */
+export function useApi<T>(path: string | null, isUnderWay?: (data: T) => boolean): UseQueryResult<T> {
   return useQuery<T>({
     queryKey: [path],
     queryFn: ({ signal }) => readJson<T>(path ?? "", signal),
     enabled: path !== null,
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isUnderWay?.(data) ? 3000 : false),
     placeholderData: (before, query) => (sameAddress(query?.queryKey[0], path) ? before : undefined),
   });
 }

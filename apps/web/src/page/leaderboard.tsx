@@ -14,7 +14,7 @@ import { type ReactNode, useState } from "react";
 
 import { useApi } from "./api.ts";
 import { usePreferences } from "./preferences.tsx";
-import { Fact, Loaded } from "./states.tsx";
+import { BandSigns, Fact, Loaded } from "./states.tsx";
 
 const profiles = ["robust", "seed", "published"] as const;
 const figures = ["mei", "sr", "hrr", "ce", "brs", "score", "hc", "bt"] as const;
@@ -134,7 +134,11 @@ function Board({ board }: { readonly board: LeaderboardView }): ReactNode {
                 </th>
                 {figures.map((figure) => (
                   <td key={figure}>
-                    <Estimate figure={row[figure]} most={most[figure]} />
+                    <Estimate
+                      figure={row[figure]}
+                      most={most[figure]}
+                      banded={board.profile === "seed" ? figure : null}
+                    />
                   </td>
                 ))}
                 {hasLevels && (
@@ -164,7 +168,12 @@ function Board({ board }: { readonly board: LeaderboardView }): ReactNode {
 }
 
 /** A mean with its interval, as a number and as a line with a dot. */
-function Estimate(props: { readonly figure: LeaderboardFigure; readonly most: number | null }): ReactNode {
+function Estimate(props: {
+  readonly figure: LeaderboardFigure;
+  readonly most: number | null;
+  /** The metric whose scale applies; null where none does. */
+  readonly banded: string | null;
+}): ReactNode {
   const { t, language } = usePreferences();
   const { value, lo, hi, method, n, missing } = props.figure;
   const digits = props.most === null ? 1 : 3;
@@ -172,7 +181,11 @@ function Estimate(props: { readonly figure: LeaderboardFigure; readonly most: nu
   const hint = t("board.hint", { interval: told, method: method ?? unknown, n, missing });
   return (
     <span className={props.most === null ? "estimate estimate-count" : "estimate"} title={hint}>
-      <b>{formatNumber(value, digits, language)}</b> {lo !== null && hi !== null && <small>{told}</small>}
+      <b>
+        {formatNumber(value, digits, language)}{" "}
+        {props.banded !== null && <BandSigns metric={props.banded} value={value} />}
+      </b>{" "}
+      {lo !== null && hi !== null && <small>{told}</small>}
       {props.most !== null && value !== null && (
         <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">
           <path className="estimate-track" d="M0 4H100" />

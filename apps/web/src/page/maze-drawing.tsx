@@ -9,6 +9,7 @@ import {
   recentSteps,
   type Replay,
   standsAt,
+  type ViewCell,
   type ViewStep,
   visibleText,
   wallPath,
@@ -22,6 +23,8 @@ export interface MazeLayers {
   readonly solution: boolean;
   readonly deadEnds: boolean;
   readonly traps: boolean;
+  /** The path that the model gave as its last word. */
+  readonly finalPath: boolean;
 }
 
 interface MazeDrawingProps {
@@ -30,6 +33,8 @@ interface MazeDrawingProps {
   readonly position: number;
   /** The attempt that is pointed at, here or in the reply; null where none is. */
   readonly hovered: number | null;
+  /** Null where none was read. */
+  readonly finalPath: readonly ViewCell[] | null;
   readonly layers: MazeLayers;
   readonly label: string;
   readonly onHover: (attempt: number | null) => void;
@@ -74,6 +79,9 @@ export function MazeDrawing(props: MazeDrawingProps): ReactNode {
       <title id={title}>{props.label}</title>
       <MazeGround maze={maze} layers={layers} startText={t("maze.start")} exitText={t("maze.exit")} />
       <Marks marks={replay.marks} shown={marksShown(replay.marks, position)} />
+      {layers.finalPath && props.finalPath !== null && (
+        <path className="maze-final-path" d={linePath(props.finalPath)} />
+      )}
       <Tail steps={recentSteps(replay, position, tailLength)} />
       {hoveredStep !== undefined && <Hovered step={hoveredStep} />}
       {here !== null && <Walker x={middleOf(here).x} y={middleOf(here).y} last={replay.steps[position - 1]} />}
@@ -227,5 +235,40 @@ function Walker(props: { readonly x: number; readonly y: number; readonly last: 
         </g>
       )}
     </g>
+  );
+}
+
+/** What the signs of the drawing mean. */
+export function Legend(): ReactNode {
+  const { t } = usePreferences();
+  return (
+    <ul className="legend maze-legend">
+      {(["trail", "tail", "bump", "leap", "trap", "solution", "finalPath"] as const).map((sign) => (
+        <li key={sign}>
+          <svg viewBox="0 0 24 12" aria-hidden="true" focusable="false">
+            {sign === "bump" ? (
+              <path className="mark mark-bump" d="M8 2l8 8M16 2l-8 8" />
+            ) : sign === "trap" ? (
+              <g className="maze-trap">
+                <path d="M6 10L12 1L18 10Z" />
+              </g>
+            ) : sign === "leap" ? (
+              <path className="mark mark-leap" d="M1 10Q12 -4 23 10" />
+            ) : sign === "solution" ? (
+              <path className="maze-solution" d="M1 6H23" />
+            ) : sign === "finalPath" ? (
+              <path className="maze-final-path" d="M1 6H23" />
+            ) : sign === "tail" ? (
+              <g className="tail">
+                <path d="M1 6H23" />
+              </g>
+            ) : (
+              <path className="mark mark-trail" d="M1 6H23" />
+            )}
+          </svg>
+          {t(`legend.${sign}`)}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,4 +1,4 @@
-import { formatCount, formatShare, stateColours, stateSigns, unknownColours } from "@hallumaze/display";
+import { bandsOf, formatCount, formatShare, stateColours, stateSigns, unknownColours } from "@hallumaze/display";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
@@ -125,5 +125,20 @@ export function Fact(props: {
       <dt>{props.name}</dt>
       <dd>{props.children}</dd>
     </div>
+  );
+}
+
+/** Where a value stands on the original document's scales, as signs with their names; nothing where it has none. */
+export function BandSigns(props: { readonly metric: string; readonly value: number | null }): ReactNode {
+  const { t, word } = usePreferences();
+  const bands = bandsOf(props.metric, props.value);
+  if (bands.length === 0) return null;
+  const told = bands.map(({ name }) => word("band", name)).join("; ");
+  return (
+    <abbr className="band" title={`${t("bands.title")}: ${told}`}>
+      {bands.map(({ name, sign }) => (
+        <span key={name}>{sign}</span>
+      ))}
+    </abbr>
   );
 }

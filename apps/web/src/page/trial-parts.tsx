@@ -13,7 +13,7 @@ import { type ReactNode, useState } from "react";
 
 import { usePreferences } from "./preferences.tsx";
 import { Untrusted } from "./reply-pane.tsx";
-import { Fact } from "./states.tsx";
+import { BandSigns, Fact } from "./states.tsx";
 
 /** Every metric of a trial with its formula and this trial's numbers in it, in the profile that is chosen. */
 export function Metrics({ trial }: { readonly trial: TrialView }): ReactNode {
@@ -50,6 +50,7 @@ export function Metrics({ trial }: { readonly trial: TrialView }): ReactNode {
                   {formula.metric.toUpperCase()} <small>{word("metric", formula.metric)}</small>
                 </th>
                 <td className="number">
+                  {profile.profile === "seed" && <BandSigns metric={formula.metric} value={formula.value} />}{" "}
                   <b>{metricText(formula, language)}</b>
                 </td>
                 <td>
@@ -64,7 +65,43 @@ export function Metrics({ trial }: { readonly trial: TrialView }): ReactNode {
           </tbody>
         </table>
       </div>
+      {trial.walk !== null && <WalkCounts counts={trial.walk.counts} />}
     </>
+  );
+}
+
+const shownCounts = [
+  "wallAttempts",
+  "outOfGridAttempts",
+  "teleports",
+  "throughWalls",
+  "finalPathErrors",
+  "rewinds",
+  "jumpBacks",
+  "prematureBacktracks",
+  "loopEvents",
+  "falseClaims",
+  "trapsFaced",
+  "trapsTaken",
+  "mirageResistance",
+  "solutionMovesReached",
+  "excessMoves",
+] as const;
+
+/** What the formulas are fed with, and what stands beside them. */
+function WalkCounts({ counts }: { readonly counts: NonNullable<TrialView["walk"]>["counts"] }): ReactNode {
+  const { t, word, language } = usePreferences();
+  return (
+    <details>
+      <summary>{t("metrics.walk")}</summary>
+      <dl className="facts">
+        {shownCounts.map((name) => (
+          <Fact key={name} name={word("count", name)}>
+            {formatNumber(counts[name], name === "mirageResistance" ? 2 : 0, language)}
+          </Fact>
+        ))}
+      </dl>
+    </details>
   );
 }
 

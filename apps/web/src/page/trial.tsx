@@ -26,7 +26,7 @@ import {
 } from "react";
 
 import { useApi } from "./api.ts";
-import { MazeDrawing, type MazeLayers } from "./maze-drawing.tsx";
+import { Legend, MazeDrawing, type MazeLayers } from "./maze-drawing.tsx";
 import { usePreferences } from "./preferences.tsx";
 import { ConfidenceCurve, playByKey, type Player, ReplayControls, usePlayer } from "./replay-controls.tsx";
 import { type ReplyPlace, ReplyPane, Untrusted } from "./reply-pane.tsx";
@@ -40,7 +40,7 @@ export function TrialPage(props: {
   readonly sweep: string | null;
 }): ReactNode {
   const { id, beside } = props;
-  const query = useApi<TrialView>(trialPath(id));
+  const query = useApi<TrialView>(trialPath(id), isUnderWay);
   const other = useApi<TrialView>(beside === null ? null : trialPath(beside));
   return (
     <Loaded query={query}>
@@ -55,6 +55,11 @@ export function TrialPage(props: {
       }
     </Loaded>
   );
+}
+
+/** A trial that has not ended is looked at again and again: no event names it. */
+function isUnderWay({ state }: TrialView): boolean {
+  return state === "planned" || state === "queued" || state === "running" || state === "blocked";
 }
 
 function One({ trial, sweep }: { readonly trial: TrialView; readonly sweep: string | null }): ReactNode {
@@ -79,6 +84,9 @@ function One({ trial, sweep }: { readonly trial: TrialView; readonly sweep: stri
         <ReplayPart trial={trial} replay={replay} player={player} {...link} />
         <section className="card reply-card" aria-label={t("reply.title")} ref={pane}>
           <h2>{t("reply.title")}</h2>
+          {trial.reading !== null && trial.reading.flags.length > 0 && (
+            <p className="quiet">{t("reply.flags", { flags: trial.reading.flags.join(", ") })}</p>
+          )}
           <ReplyPane trial={trial} replay={replay} position={calmPosition} place={place} {...link} />
         </section>
       </div>
@@ -204,7 +212,7 @@ function ReplayPart(props: {
 }): ReactNode {
   const { trial, replay, player, hovered, onHover, onPick } = props;
   const { t, language } = usePreferences();
-  const [layers, setLayers] = useState<MazeLayers>({ solution: true, deadEnds: false, traps: true });
+  const [layers, setLayers] = useState<MazeLayers>({ solution: true, deadEnds: false, traps: true, finalPath: false });
   const heading = useId();
   const layer = (name: keyof MazeLayers) => (
     <label className="inline" key={name}>
@@ -225,6 +233,7 @@ function ReplayPart(props: {
         replay={replay}
         position={player.position}
         hovered={hovered}
+        finalPath={trial.reading?.finalPath ?? null}
         layers={layers}
         onHover={onHover}
         onPick={onPick}
@@ -250,7 +259,7 @@ function ReplayPart(props: {
           />
         </>
       )}
-      <div className="layers">{(["solution", "deadEnds", "traps"] as const).map(layer)}</div>
+      <div className="layers">{(["solution", "deadEnds", "traps", "finalPath"] as const).map(layer)}</div>
       <Legend />
       {hints.length > 0 && (
         <details className="hints" open>
@@ -270,39 +279,6 @@ function ReplayPart(props: {
         </details>
       )}
     </section>
-  );
-}
-
-/** What the signs of the drawing mean. */
-function Legend(): ReactNode {
-  const { t } = usePreferences();
-  return (
-    <ul className="legend maze-legend">
-      {(["trail", "tail", "bump", "leap", "trap", "solution"] as const).map((sign) => (
-        <li key={sign}>
-          <svg viewBox="0 0 24 12" aria-hidden="true" focusable="false">
-            {sign === "bump" ? (
-              <path className="mark mark-bump" d="M8 2l8 8M16 2l-8 8" />
-            ) : sign === "trap" ? (
-              <g className="maze-trap">
-                <path d="M6 10L12 1L18 10Z" />
-              </g>
-            ) : sign === "leap" ? (
-              <path className="mark mark-leap" d="M1 10Q12 -4 23 10" />
-            ) : sign === "solution" ? (
-              <path className="maze-solution" d="M1 6H23" />
-            ) : sign === "tail" ? (
-              <g className="tail">
-                <path d="M1 6H23" />
-              </g>
-            ) : (
-              <path className="mark mark-trail" d="M1 6H23" />
-            )}
-          </svg>
-          {t(`legend.${sign}`)}
-        </li>
-      ))}
-    </ul>
   );
 }
 
