@@ -1,4 +1,5 @@
-import type { StoredImportedTrial } from "@hallumaze/imports";
+import { analysePaired } from "@hallumaze/experiments";
+import { parseImport, type StoredImportedTrial } from "@hallumaze/imports";
 import { describe, expect, it } from "vitest";
 
 import { gatherData } from "./gather.ts";
@@ -82,4 +83,30 @@ describe("more walks than memory should hold", () => {
 
 it("places of errors are kept only where there are people to compare them with", async () => {
   expect((await gatherData(records(3), imported(), { expected: 3, signal })).errors).toEqual([]);
+});
+
+it("people whose file gives them a model's name are not counted as that model", async () => {
+  const reading = parseImport({
+    fileName: "logs.json",
+    bytes: new TextEncoder().encode(
+      JSON.stringify([
+        { participant: "P1", model: "m", size: 5, seed: 1, mirage: true, log: "STEP 1: (0,0) -> (0,1)" },
+      ]),
+    ),
+    as: null,
+    model: null,
+    skipBad: false,
+  });
+  if (reading.kind === "refused") throw new Error("refused");
+  const { kind } = reading.file;
+  const stored = reading.rows.map((row) => ({ ...row, importId: "i", kind }));
+  const data = await gatherData(records(3), imported(...stored), { expected: 3, signal });
+  expect(data.people).toEqual(["m (people)"]);
+  expect(data.table.size()).toBe(4);
+  const options = { seed: "s", resamples: 100, permutations: 100, level: 0.95, interval: "bca" } as const;
+  const { models } = analysePaired(data.table, options);
+  expect(Object.entries(models).map(([name, { planned }]) => [name, planned])).toEqual([
+    ["m", 3],
+    ["m (people)", 1],
+  ]);
 });

@@ -49,15 +49,17 @@ export async function gatherData(
   const table = createTrialTable();
   const confidences: ConfidenceTrial[] = [];
   const errors: ErrorPositions[] = [];
-  const { people, aggregates } = await gatherPeople(imported, table, errors);
+  const { logs, aggregates } = await gatherPeople(imported);
   // Without people there is nobody to compare the places of errors with.
-  const hasPeople = people.length + aggregates.length > 0;
+  const hasPeople = logs.length + aggregates.length > 0;
+  const aliases = new Set<string>();
   const reasoning = new Set<string>();
   const step = Math.max(1, Math.ceil(expected / walksMax));
   let number = 0;
   for await (const { row, conversation } of records) {
     signal.throwIfAborted();
     table.add(row);
+    aliases.add(row.alias);
     if ((row.usage?.reasoningTokens ?? 0) > 0) reasoning.add(row.alias);
     number += 1;
     const first = conversation?.isPruned === false ? conversation.replies[0] : undefined;
@@ -66,7 +68,23 @@ export async function gatherData(
     if (row.plan.confidence) confidences.push(confidenceTrial(row, walk));
     if (hasPeople) errors.push(errorPositions(row, walk));
   }
-  return { table, confidences, errors, reasoning: [...reasoning].sort(), people, aggregates, walkStep: step };
+  const people = new Set<string>();
+  for (const { log, row: told } of logs) {
+    // People who were given a model's name are not that model: its figures are its own answers'.
+    const row = aliases.has(told.alias) ? { ...told, alias: `${told.alias} (people)` } : told;
+    table.add(row);
+    people.add(row.alias);
+    errors.push(errorPositions(row, walkOf(row.plan, log, null)));
+  }
+  return {
+    table,
+    confidences,
+    errors,
+    reasoning: [...reasoning].sort(),
+    people: [...people].sort(),
+    aggregates,
+    walkStep: step,
+  };
 }
 
 /** The row as this program scores its replies now; the row itself where it has none. */
@@ -88,25 +106,25 @@ function walkOf(plan: CellPlan, text: string, finishReason: FinishReason | null)
   return simulateWalk(maze, reading, { mirage: plan.mirage });
 }
 
-/** People's logs become trials of the table, under their own names; means over people stay means. */
+/** People's logs as rows, under their own names; means over people stay means. */
 async function gatherPeople(
   imported: AsyncIterable<readonly StoredImportedTrial[]>,
-  table: TrialTable,
-  errors: ErrorPositions[],
-): Promise<Pick<AnalysisData, "people" | "aggregates">> {
-  const people = new Set<string>();
+): Promise<{ readonly logs: readonly PeopleLog[]; readonly aggregates: readonly HumanAggregate[] }> {
+  const logs: PeopleLog[] = [];
   const aggregates: HumanAggregate[] = [];
   for await (const page of imported) {
     for (const trial of page) {
       if (trial.kind === "humanAggregate") aggregates.push(aggregateOf(trial));
       if (trial.kind !== "humanLog" || trial.seed === null || trial.logText === null) continue;
-      const row = humanRow(trial, trial.seed);
-      table.add(row);
-      people.add(row.alias);
-      errors.push(errorPositions(row, walkOf(row.plan, trial.logText, null)));
+      logs.push({ row: humanRow(trial, trial.seed), log: trial.logText });
     }
   }
-  return { people: [...people].sort(), aggregates };
+  return { logs, aggregates };
+}
+
+interface PeopleLog {
+  readonly row: HumanRow;
+  readonly log: string;
 }
 
 function aggregateOf({ model, n, size, scores, deviations }: StoredImportedTrial): HumanAggregate {
