@@ -4,6 +4,7 @@ import { problemMediaType, type ReadyCheck } from "@hallumaze/contract";
 import type { Consensus, ServiceJudge } from "@hallumaze/judging";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
+import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 
 import type { ApiPorts } from "./api-ports.ts";
@@ -74,6 +75,8 @@ export function createApi(ports: ApiPorts, settings: ApiSettings): Api {
   app.onError((error) => errorResponse(error, ports.onError));
   app.notFound(() => problemResponse("not-found"));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-origin" }));
+  // The page's scripts and a large grid come to a third and less; events are sent as they are.
+  app.use(compress());
   app.use(limitRate(requestsPerMinute));
   app.use(guardAccess(settings.token, (path) => isPageFile(ports.site, path)));
   const limitBody = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse("body-too-large") });

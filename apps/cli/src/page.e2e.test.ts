@@ -65,6 +65,20 @@ async function enterToken({ page }: OpenPage): Promise<void> {
 }
 
 describe.skipIf(chromium.kind === "missing")("serve's page in Chromium", () => {
+  it("comes compressed, but for the events", async () => {
+    const encodingOf = async (address: string) => {
+      const response = await fetch(`${url}${address}`);
+      await response.body?.cancel();
+      return response.headers.get("content-encoding");
+    };
+    const [script] = /\/assets\/[^"]+\.js/.exec(await (await fetch(url)).text()) ?? [""];
+    expect(await Promise.all([script, "/api/sweeps/shown/grid", "/api/events"].map(encodingOf))).toEqual([
+      "gzip",
+      "gzip",
+      null,
+    ]);
+  });
+
   it("leads in three clicks from its address to a model that takes a trap", async () => {
     await onPage("", async ({ page }) => {
       await page.getByRole("link", { name: "shown" }).click();
@@ -109,8 +123,9 @@ describe.skipIf(chromium.kind === "missing")("serve's page in Chromium", () => {
       await page.getByRole("button", { name: "Pause", exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
       await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
-      const { out } = await stage.run(["status", "waiting", "--json"]);
-      expect(JSON.parse(out)).toMatchObject({ sweep: { paused: { models: [] } } });
+      const status = await stage.run(["status", "waiting", "--json"]);
+      expect(status).toMatchObject({ code: 0 });
+      expect(JSON.parse(status.out)).toMatchObject({ sweep: { paused: { models: [] } } });
       // What the command line does shows by itself.
       expect((await stage.run(["resume", "waiting"])).code).toBe(0);
       await page.getByRole("button", { name: "Pause", exact: true }).waitFor();

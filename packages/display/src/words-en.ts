@@ -40,7 +40,7 @@ export const english = {
   "compare.wins": "A better / equal / B better, by number",
   "confidence.label": "Confidence by step: {n} of {of} steps have one. Ticks below the line are illegal moves.",
   "confidence.none": "No confidence was read in this walk.",
-  "confidence.title": "Confidence, 0–100 % (ticks: illegal moves)",
+  "confidence.title": "Confidence, 0–100 % (ticks: illegal moves; dashed: a hint)",
   download: "Download {name} as {kind}",
   "exchanges.cost": "Cost",
   "exchanges.ended": "Ended",

@@ -42,7 +42,7 @@ export const korean: Readonly<Record<keyof typeof english, string>> = {
   "compare.wins": "A가 큼 / 같음 / B가 큼",
   "confidence.label": "걸음별 확신도: {of}걸음 중 {n}걸음에 값이 있습니다. 아래 눈금은 불가능한 이동입니다.",
   "confidence.none": "이 걷기에서는 확신도를 읽지 못했습니다.",
-  "confidence.title": "확신도 0–100 % (눈금: 불가능한 이동)",
+  "confidence.title": "확신도 0–100 % (눈금: 불가능한 이동, 점선: 힌트)",
   download: "{name} 내려받기: {kind}",
   "exchanges.cost": "비용",
   "exchanges.ended": "종료",

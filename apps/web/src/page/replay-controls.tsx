@@ -236,8 +236,12 @@ const CurveGround = memo(function CurveGround({ replay }: { readonly replay: Rep
   const errors = replay.steps
     .map((step, at) => (step.marks.includes("illegal") ? `M${curveX(at, sized).toFixed(1)} ${box.height}v6` : ""))
     .join("");
+  const hints = replay.steps
+    .map((step, at) => (step.marks.includes("hint") ? `M${curveX(at, sized).toFixed(1)} -6V${box.height + 6}` : ""))
+    .join("");
   return (
     <>
+      <path className="curve-hints" d={hints} />
       {[0, 0.5, 1].map((share) => (
         <line
           key={share}
