@@ -4,6 +4,7 @@ import {
   type Draws,
   type ExperimentOptions,
   type Metric,
+  type PairedSide,
   type Trial,
   type TrialTable,
   boundsOf,
@@ -38,7 +39,11 @@ export function compareModels(table: TrialTable, options: ExperimentOptions = {}
   const found = models.map((model) => describeModel(model, table.ofModel(model), draws));
   const ranked = found.toSorted((a, b) => (b.mean.value ?? -1) - (a.mean.value ?? -1) || (a.model < b.model ? -1 : 1));
   const rows = ranked.flatMap((model) => model.rows);
-  const pairs = comparePairs(ranked, draws);
+  const pairs = comparePairs(
+    table,
+    ranked.map(({ model }) => model),
+    draws,
+  );
   return {
     experiment: "models",
     title: "Model comparison",
@@ -64,7 +69,6 @@ function describeModel(model: string, trials: readonly Trial[], draws: Draws) {
     model,
     mean: mazeMean(trials, "meiRobust", draws, `rank/${model}`),
     rows: modelRows(model, trials, draws),
-    sides: { meiRobust: pairedSide(trials, "meiRobust"), mei: pairedSide(trials, "mei") },
     mazes: countTrials(trials).mazes,
     atCeiling: ceilingWarnings(model, trials),
   };
@@ -154,21 +158,17 @@ interface Pair {
 }
 
 /** Every pair in every metric; corrected over the pairs of a metric. */
-function comparePairs(ranked: readonly ReturnType<typeof describeModel>[], draws: Draws): readonly Pair[] {
+/** Two models' sides are held at a time: of a million trials all of them would take half a gigabyte. */
+function comparePairs(table: TrialTable, ranked: readonly string[], draws: Draws): readonly Pair[] {
+  const sideOf = (model: string, metric: Metric): PairedSide => pairedSide(table.ofModel(model), metric);
   return meiMetrics.flatMap((metric) => {
-    const pairs = ranked.flatMap((one, at) =>
-      ranked.slice(at + 1).map((other) => ({
-        a: one.model,
-        b: other.model,
-        metric,
-        contrast: contrastSides(
-          one.sides[metric],
-          other.sides[metric],
-          draws,
-          `${one.model} - ${other.model}/${metric}`,
-        ),
-      })),
-    );
+    const pairs = ranked.slice(0, -1).flatMap((a, at) => {
+      const side = sideOf(a, metric);
+      return ranked.slice(at + 1).map((b) => {
+        const contrast = contrastSides(side, sideOf(b, metric), draws, `${a} - ${b}/${metric}`);
+        return { a, b, metric, contrast };
+      });
+    });
     const pValues = pairs.map((pair) => pair.contrast.p);
     const [holm, bh] = [adjustPValues(pValues, "holm"), adjustPValues(pValues, "bh")];
     return pairs.map((pair, at) => ({ ...pair, holm: holm[at] ?? null, bh: bh[at] ?? null }));
