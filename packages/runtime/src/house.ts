@@ -96,12 +96,18 @@ export async function openHouse(
       onError: (error: unknown) => logger.warn({ err: error }, "queue trouble"),
       settings: deliveryTimes,
     };
-    const queue = await openPatiently(() => openQueue(shared, queueOptions), logger);
-    opened.push(queue);
-    if (!redisUrl) await tellSkew(store, logger);
     const limiterOptions = { onError: (error: unknown) => logger.warn({ err: error }, "limiter trouble") };
-    const limiter = await openPatiently(() => openLimiter(shared, limiterOptions), logger);
-    opened.push(limiter);
+    const keep = async <Part extends { close(): Promise<void> }>(opening: Promise<Part>): Promise<Part> => {
+      const part = await opening;
+      opened.push(part);
+      return part;
+    };
+    // Side by side; where one fails, the other is there to be closed.
+    const queueOpening = keep(openPatiently(() => openQueue(shared, queueOptions), logger));
+    const limiterOpening = keep(openPatiently(() => openLimiter(shared, limiterOptions), logger));
+    const skewTold = redisUrl ? Promise.resolve() : tellSkew(store, logger);
+    await Promise.allSettled([queueOpening, limiterOpening, skewTold]);
+    const [queue, limiter] = await Promise.all([queueOpening, limiterOpening, skewTold]);
     const provider = openProviders({ variables, deadlines });
     opened.push(provider);
     const judgeProvider = openProviders({ variables, deadlines });

@@ -1,4 +1,4 @@
-export { findInSweep, type SweepFindings } from "./find-in-sweep.ts";
+export { findInSweep, quickLook, type SweepFindings } from "./find-in-sweep.ts";
 export { type AlertKind, type Condition, type ConditionSettings, findConditions } from "./conditions.ts";
 export type {
   Figures,

@@ -13,7 +13,7 @@ import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@halluma
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
-import { findInSweep, type SweepFindings } from "@hallumaze/watching";
+import { findInSweep, quickLook, type SweepFindings } from "@hallumaze/watching";
 import { describeControl, describeSteering } from "@hallumaze/operator";
 import type { LaneControl } from "@hallumaze/steering";
 import { drawTable, formatCount, formatDuration, singleLine } from "@hallumaze/reports";
@@ -52,12 +52,12 @@ async function showSweep(console: Console, house: House, sweepId: string, option
     const counting = house.store.progress(sweepId);
     const kept: SweepFindings | null = last !== null && console.now() - last.atMs < findAgainMs ? last.found : null;
     const looking: SweepFindings | Promise<SweepFindings> =
-      kept ?? findInSweep(house.store, sweepId, counting.then(countTrials));
+      kept ?? findInSweep(house.store, sweepId, counting.then(countTrials), quickLook);
     const [progress, judges, looked] = await Promise.all([counting, house.store.judgeProgress(sweepId), looking]);
     const lanes = await readLanes(house, progress);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
     const found: SweepFindings =
-      isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress)) : looked;
+      isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress), quickLook) : looked;
     if (kept === null) last = { found, atMs: console.now() };
     if (options.json)
       console.out(JSON.stringify({ ...progress, lanes, judges, findings: found.findings, findingsScope: found.scope }));
