@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
-import { Agent, request } from "undici";
+import type * as Undici from "undici";
 
 import { requestNotSent } from "./errors.ts";
 
@@ -99,23 +99,22 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
   const sockets = watchSockets();
   // Idle sockets are dropped before common servers and balancers drop theirs (4 s and more).
   const clocks = { connect: { timeout: deadlines.connectMs }, headersTimeout: 0, bodyTimeout: 0 };
-  const agent = new Agent({ ...clocks, keepAliveTimeout: 3000, keepAliveMaxTimeout: 30_000 });
-  // Where one idle socket had died, others may have: what is sent once more shares none.
-  const freshAgent = new Agent({ ...clocks, pipelining: 0 });
+  let opening: Promise<Connections> | null = null;
+  const openConnections = async (): Promise<Connections> => {
+    // Loaded with the first request: most commands send none.
+    const { Agent, request } = await import("undici");
+    const kept = new Agent({ ...clocks, keepAliveTimeout: 3000, keepAliveMaxTimeout: 30_000 });
+    // Where one idle socket had died, others may have: what is sent once more shares none.
+    return { request, kept, fresh: new Agent({ ...clocks, pipelining: 0 }) };
+  };
 
   const recordedFetch: typeof fetch = async (input, init) => {
     const recording = recordings.getStore();
     if (recording === undefined) throw new Error("a request outside of a recorded call");
     if (recording.sent) throw new Error("one request a try: the SDK tried to send a second one");
     recording.sent = true;
-    const exchange = await exchangeOnce(
-      recording.fresh ? freshAgent : agent,
-      sockets,
-      deadlines,
-      recording,
-      addressOf(input),
-      init ?? {},
-    );
+    opening ??= openConnections();
+    const exchange = await exchangeOnce(await opening, sockets, deadlines, recording, addressOf(input), init ?? {});
     recording.exchange = exchange;
     if (exchange.breakage !== null || exchange.status === null) throw new TypeError("fetch failed");
     const body = statusesWithoutBody.has(exchange.status) ? null : new Uint8Array(exchange.body);
@@ -138,9 +137,17 @@ export function openRecorder(deadlines: Deadlines, redact: (text: string) => str
     },
     close: async () => {
       sockets.close();
-      await Promise.all([agent.destroy(), freshAgent.destroy()]);
+      const connections = await opening;
+      await Promise.all([connections?.kept.destroy(), connections?.fresh.destroy()]);
     },
   };
+}
+
+/** undici with the two agents that requests go through. */
+interface Connections {
+  readonly request: typeof Undici.request;
+  readonly kept: Undici.Agent;
+  readonly fresh: Undici.Agent;
 }
 
 /** A question is posted; batches are also looked at. */
@@ -154,7 +161,7 @@ function addressOf(input: string | URL | Request): string {
 }
 
 async function exchangeOnce(
-  agent: Agent,
+  { request, kept, fresh }: Connections,
   sockets: ReturnType<typeof watchSockets>,
   deadlines: Deadlines,
   recording: Recording,
@@ -179,7 +186,7 @@ async function exchangeOnce(
         ...(formType === null ? {} : { "content-type": formType }),
       },
       body,
-      dispatcher: agent,
+      dispatcher: recording.fresh ? fresh : kept,
       signal: clock.signal,
     });
     status = reply.statusCode;
