@@ -9,6 +9,7 @@ import type { LabelPort, ViewPort } from "@hallumaze/viewing";
 
 import { within } from "./bounded-calls.ts";
 import { ProblemError } from "./problems.ts";
+import type { OpenStudy } from "./run-study.ts";
 
 /** What the page's routes need from outside; each call is given its time by `Bounds`. */
 export interface PagePorts {
@@ -26,6 +27,8 @@ export interface PagePorts {
   readonly defaultLimits: DefaultLimits;
   /** Tells the limiter what an operator said of a lane; workers hear of it by themselves. */
   readonly refreshLanes: () => Promise<void>;
+  /** Opens a sweep's experiments; in this thread unless told. */
+  readonly openStudy?: OpenStudy;
   /** Is told of each change that somebody made, for the log: ids and numbers, no words of models. */
   readonly onChange: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }

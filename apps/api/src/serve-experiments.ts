@@ -1,14 +1,3 @@
-import { setImmediate as pause } from "node:timers/promises";
-
-import {
-  type AnalysisData,
-  experimentNames,
-  experimentTitles,
-  gatherData,
-  runExperiment,
-  trialRecords,
-  whyNot,
-} from "@hallumaze/analysis";
 import {
   experimentList,
   experimentParam,
@@ -18,7 +7,6 @@ import {
   sweepParam,
   tableParam,
 } from "@hallumaze/contract";
-import type { SweepRecord } from "@hallumaze/engine";
 import type { ExperimentResult, FigureData } from "@hallumaze/experiments";
 import { csvTable, resultChart } from "@hallumaze/reports";
 import { createSweepCache, partFileName, viewExperiment } from "@hallumaze/viewing";
@@ -28,6 +16,7 @@ import { within } from "./bounded-calls.ts";
 import type { ApiEnv } from "./guard-access.ts";
 import { type Bounds, type PagePorts, sweepOf, worked } from "./page-ports.ts";
 import { ProblemError } from "./problems.ts";
+import { type Study, studiesHere } from "./run-study.ts";
 import { json, problems, security } from "./route-parts.ts";
 
 const base = "/api/sweeps/{name}/experiments";
@@ -79,17 +68,10 @@ const tableRoute = createRoute({
   },
 });
 
-/** What was read of a sweep, and which experiments were run over it. */
-interface Study {
-  readonly data: AnalysisData;
-  readonly results: Map<ExperimentWord, ExperimentResult>;
-}
-
 /** Sweeps whose data is kept: walks and confidences of a large one take some hundred MB. */
 const studiesKept = 1;
 /** A sweep under way is read anew after so long. */
 const freshMs = 60_000;
-const pageSize = 500;
 
 /** Adds the experiments with their figures and tables. `stop` ends what is being read. */
 export function addExperiments(
@@ -99,35 +81,26 @@ export function addExperiments(
   now: () => number,
   stop: AbortSignal,
 ): void {
-  const cache = createSweepCache<Study>({ most: studiesKept, freshMs, now });
+  const openStudy = ports.openStudy ?? studiesHere(ports.store);
+  const cache = createSweepCache<Study>({ most: studiesKept, freshMs, now, drop: ({ close }) => close() });
   const studyOf = async (name: string): Promise<Study> => {
     const sweep = await sweepOf(ports, bounds, name);
     const { sweeps } = await within(bounds.callMs, ports.views.versions());
     const version = sweeps.get(sweep.name) ?? "";
     return worked(
       bounds,
-      cache.of(sweep.sweepId, version, () => readStudy(ports, sweep, stop)),
+      cache.of(sweep.sweepId, version, () => openStudy(sweep, stop)),
     );
   };
   const resultOf = async (name: string, experiment: ExperimentWord): Promise<ExperimentResult> => {
-    const { data, results } = await studyOf(name);
-    const known = results.get(experiment);
-    if (known !== undefined) return known;
-    const reason = whyNot(experiment, data);
+    const study = await studyOf(name);
+    const reason = study.held.find((one) => one.experiment === experiment)?.whyNot ?? null;
     if (reason !== null) throw new ProblemError("no-experiment", { detail: reason });
-    await pause();
-    const result = runExperiment(experiment, data, {});
-    results.set(experiment, result);
-    return result;
+    return worked(bounds, study.run(experiment));
   };
   app.openapi(listRoute, async (c) => {
-    const { data } = await studyOf(c.req.valid("param").name);
-    const experiments = experimentNames.map((experiment) => ({
-      experiment,
-      title: experimentTitles[experiment],
-      whyNot: whyNot(experiment, data),
-    }));
-    return c.json({ experiments }, 200);
+    const { held } = await studyOf(c.req.valid("param").name);
+    return c.json({ experiments: held.map((one) => ({ ...one })) }, 200);
   });
   app.openapi(experimentRoute, async (c) => {
     const { name, experiment } = c.req.valid("param");
@@ -150,13 +123,6 @@ export function addExperiments(
     const fileName = `${partFileName(experiment, part)}.csv`;
     return c.body(csvTable(table), 200, download("text/csv; charset=utf-8", fileName));
   });
-}
-
-async function readStudy({ store }: PagePorts, sweep: SweepRecord, signal: AbortSignal): Promise<Study> {
-  const { models } = await store.progress(sweep.sweepId);
-  const expected = models.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0);
-  const data = await gatherData(trialRecords(store, sweep), store.streamImported(pageSize), { expected, signal });
-  return { data, results: new Map() };
 }
 
 async function drawFigure(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { sweepView, trialView } from "@hallumaze/contract";
+import { experimentView, sweepView, trialView } from "@hallumaze/contract";
 import { createDatabase, findFreePort } from "@hallumaze/testkit";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
@@ -78,6 +78,10 @@ describe("serve", () => {
     expect((await fetch(`${url}${script}`)).headers.get("cache-control")).toContain("immutable");
     const sweep = sweepView.parse(await (await fetch(`${url}/api/sweeps/shown`)).json());
     expect(sweep).toMatchObject({ name: "shown", states: { done: 12 } });
+    const models = await (await fetch(`${url}/api/sweeps/shown/experiments/models`)).json();
+    const analysed = await stage.run(["analyze", "shown", "--experiment", "models", "--json"]);
+    const { reading, tables } = JSON.parse(analysed.out) as Readonly<Record<string, unknown>>;
+    expect(experimentView.parse(models)).toMatchObject({ reading, tables });
     const post = (headers: Readonly<Record<string, string>>) =>
       fetch(`${url}/api/sweeps/shown/pause`, {
         method: "POST",

@@ -5,6 +5,8 @@ import type { Console } from "@hallumaze/console";
 import { openLedgerViews } from "@hallumaze/ledger-views";
 import { findDefaultLimits, type House, openLaneCatalog } from "@hallumaze/runtime";
 
+import { studiesApart } from "./open-study.ts";
+
 /** What the API needs of a house for the page, and the end of the connections that were opened for it. */
 export interface HousePage extends AsyncDisposable {
   readonly ports: Pick<ApiPorts, "store" | "queue" | "now" | "sleep" | "onError"> & Required<Pick<ApiPorts, "page">>;
@@ -26,6 +28,7 @@ export function openHousePage(house: House, console: Console): HousePage {
         queue,
         limiter,
         defaultLimits: findDefaultLimits,
+        openStudy: studiesApart(store),
         refreshLanes: () => openLaneCatalog(store, limiter).refresh(),
         onChange: (fields, message) => console.logger().info(fields, message),
       },

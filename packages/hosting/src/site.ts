@@ -55,7 +55,9 @@ export function addSiteCommand(version: string): AddCommand {
         return api.fetch(new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${token}` } }));
       };
       const madeAt = new Date(console.now()).toISOString();
-      const snapshot = await collectSnapshot(sweep.name, readerOf(ask), { madeAt, trials: options.trials });
+      const snapshot = await collectSnapshot(sweep.name, readerOf(ask), { madeAt, trials: options.trials }).finally(
+        api.stop,
+      );
       await mkdir(dirname(folder), { recursive: true });
       // A folder of its own: half a site is never seen, and nothing of others is touched.
       const draft = await mkdtemp(`${folder}.partial-`);

@@ -37,3 +37,13 @@ it("does not keep a failure", async () => {
   await expect(cache.of("a", "1", async () => Promise.reject(new Error("away")))).rejects.toThrow("away");
   expect(await cache.of("a", "1", async () => 7)).toBe(7);
 });
+
+it("gives up what it keeps no longer: what was replaced, and what had to go", async () => {
+  const dropped: string[] = [];
+  const settings = { most: 1, freshMs: 0, now: () => 0, drop: (value: string) => dropped.push(value) };
+  const cache = createSweepCache<string>(settings);
+  await cache.of("a", "1", async () => "a1");
+  await cache.of("a", "2", async () => "a2");
+  await cache.of("b", "1", async () => "b1");
+  await expect.poll(() => dropped).toEqual(["a1", "a2"]);
+});

@@ -19,8 +19,11 @@ export function createSweepCache<Value>(settings: {
   readonly most: number;
   readonly freshMs: number;
   readonly now: () => number;
+  /** Is given each value that is kept no longer. */
+  readonly drop?: (value: Value) => void;
 }): SweepCache<Value> {
-  const { most, freshMs, now } = settings;
+  const { most, freshMs, now, drop = () => undefined } = settings;
+  const letGo = ({ value }: Kept<Value>): void => void value.then(drop, () => undefined);
   const kept = new Map<string, Kept<Value>>();
   return {
     of: (key, version, make) => {
@@ -31,10 +34,12 @@ export function createSweepCache<Value>(settings: {
         return known.value;
       }
       const made: Kept<Value> = { version, atMs: now(), value: make() };
+      if (known !== undefined) letGo(known);
       kept.set(key, made);
-      for (const [oldest] of kept) {
+      for (const [oldest, old] of kept) {
         if (kept.size <= most) break;
         kept.delete(oldest);
+        letGo(old);
       }
       // What could not be made is not kept: the next asker tries again.
       made.value.catch(() => {
