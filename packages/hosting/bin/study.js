@@ -2,9 +2,9 @@
 // What it holds of a large sweep goes with it, and it stands back where the machine has other work.
 import { setPriority } from "node:os";
 
+import { answerStudy } from "../src/answer-study.ts";
+
 setPriority(10);
-await import("../../../apps/cli/bin/register-typescript.js");
-const { answerStudy } = await import("../src/answer-study.ts");
 
 // Whoever asked is gone: nobody is there to be answered.
 process.once("disconnect", () => process.exit());

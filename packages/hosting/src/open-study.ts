@@ -16,6 +16,8 @@ export type StudyStore = TrialSourceStore &
   Pick<ImportStorePort, "streamImported">;
 
 const program = fileURLToPath(new URL("../bin/study.js", import.meta.url));
+/** It loads this source as the program's own start does. */
+const execArgv = ["--import", new URL("../../../apps/cli/bin/register-typescript.js", import.meta.url).href];
 /** Trials in one message. */
 const batchSize = 200;
 const pageSize = 500;
@@ -98,7 +100,7 @@ interface Helper {
 function startHelper(signal: AbortSignal): Helper {
   const child = fork(program, {
     serialization: "advanced",
-    execArgv: [],
+    execArgv,
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const answers: StudyAnswer[] = [];
