@@ -96,6 +96,7 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
       const refusal = refusalOf(exchange, wire.redact);
       return isGone(exchange) ? { kind: "unknown", message: refusal.message } : { kind: "unreachable", ...refusal };
     },
+    cancel: (call, vendorId) => ask(call, (client) => client.post(`${addressOf(vendorId)}/cancel`).asResponse()),
     results: async (call, vendorId) => {
       // Not batches.results(): that looks at the batch first, and follows whatever address the reply names.
       const exchange = await ask(call, (client) => client.get(`${addressOf(vendorId)}/results`).asResponse());

@@ -118,6 +118,7 @@ export function openGoogleBatches(wire: Wire): VendorBatches {
           return { kind: "running" };
       }
     },
+    cancel: (call, vendorId) => ask(call, `${pathOf(vendorId)}:cancel`, "{}"),
     results: async (call, vendorId) => {
       const exchange = await ask(call, pathOf(vendorId));
       const operation = operationSchema.safeParse(jsonOf(exchange));

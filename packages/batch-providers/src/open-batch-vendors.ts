@@ -52,6 +52,11 @@ export function openBatchVendors({ wire }: Pick<Providers, "wire">): BatchVendor
       if ("refusal" in asked) return { kind: "unreachable", ...asked.refusal };
       return vendorOf(batch.provider).look(asked.call, vendorId);
     },
+    cancel: async (batch, vendorId, signal) => {
+      const asked = callOf(batch, signal);
+      // Whatever comes of it, the next look tells.
+      if ("call" in asked) await vendorOf(batch.provider).cancel(asked.call, vendorId);
+    },
     results: async (batch, vendorId, signal) => {
       const asked = callOf(batch, signal);
       if ("refusal" in asked) return { kind: "unreachable", ...asked.refusal };

@@ -128,6 +128,7 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
       if (status === "failed") return refusedWhole(batch.data, wire);
       return { kind: ["completed", "expired", "cancelled"].includes(status) ? "ended" : "running" };
     },
+    cancel: (call, vendorId) => ask(call, (client) => client.batches.cancel(vendorId).asResponse()),
     results: async (call, vendorId) => {
       const seen = await lookAt(call, vendorId);
       const batch = batchSchema.safeParse(jsonOf(seen));

@@ -31,6 +31,7 @@ export interface VendorBatches {
     sinceMs: number,
   ) => ReturnType<BatchVendorPort["find"]>;
   readonly look: (call: BatchCall, vendorId: string) => Promise<BatchLook>;
+  readonly cancel: (call: BatchCall, vendorId: string) => Promise<unknown>;
   readonly results: (call: BatchCall, vendorId: string) => Promise<BatchResults>;
 }
 

@@ -1,77 +1,16 @@
-import {
-  type AskedRequest,
-  callFactsOf,
-  type CallFacts,
-  type ChatRequest,
-  type ChatResult,
-  exchangeOf,
-  insist,
-  type InsistPorts,
-  type LimiterPort,
-  type ModelSettings,
-  type StorePort,
-} from "@hallumaze/engine";
+import { insist } from "@hallumaze/engine";
 
-import { customIdOf, positionOf } from "./custom-ids.ts";
-import type {
-  Batch,
-  BatchLook,
-  BatchRefusal,
-  BatchResult,
-  BatchResults,
-  BatchReckoning,
-  BatchRow,
-  BatchStorePort,
-  BatchVendorPort,
-} from "./ports.ts";
+import { customIdOf } from "./custom-ids.ts";
+import type { DrivePorts } from "./drive-ports.ts";
+import { goLive, land, landRest, landRows, pageSize, park, requestOf, turnaroundOf } from "./land-batch.ts";
+import type { Batch, BatchLook, BatchRefusal } from "./ports.ts";
 import { openReckoning } from "./reckoning.ts";
 import { rowFailure } from "./row-failures.ts";
 
-/** What driving a batch needs from outside. */
-export interface DrivePorts extends InsistPorts {
-  readonly store: BatchStorePort & Pick<StorePort, "recordExchange" | "blockLane">;
-  readonly limiter: Pick<LimiterPort, "park">;
-  readonly vendor: BatchVendorPort;
-  /** Prices of a row's model, at the batch tariff. */
-  readonly settingsOf: (
-    row: BatchRow["trial"] & { readonly lane: string },
-  ) => Promise<Pick<ModelSettings, "costOf" | "boundOf">>;
-  readonly workerId: string;
-  /** A random number in [0, 1), for jitter only. */
-  readonly fraction: () => number;
-  readonly times: DriveTimes;
-  readonly observe: DriveObserver;
-}
-
-/** Times of driving, in milliseconds. */
-export interface DriveTimes {
-  /** First wait between two looks; it grows by half to `lookAtMostMs`. */
-  readonly lookMs: number;
-  readonly lookAtMostMs: number;
-  /** How long after a submission without an answer the batch must show at the vendor if it was made. */
-  readonly settleMs: number;
-}
-
-/** The times that ship. */
-export const driveTimes: DriveTimes = { lookMs: 2000, lookAtMostMs: 60_000, settleMs: 60_000 };
-
-/** Is told of each step, with ids; never of prompts or replies. */
-export interface DriveObserver {
-  readonly submitted: (batch: Batch, vendorId: string, how: "answered" | "found") => void;
-  readonly refused: (batch: Batch, refusal: BatchRefusal) => void;
-  readonly landed: (batch: Batch, row: BatchRow, call: CallFacts, fate: "recorded" | "late") => void;
-  readonly finished: (batch: Batch, reckoning: BatchReckoning) => void;
-  readonly dropped: (batch: Batch, rows: number) => void;
-  readonly parked: (batch: Batch, reason: string, blocked: number) => void;
-  readonly trouble: (batch: Batch, error: unknown) => void;
-}
-
-const pageSize = 100;
 /** A batch that is refused so often is refused for what is in it. */
 const mostHalvings = 4;
 /** Looks in a row in vain after which the results are given up: about a quarter of an hour. */
 const mostMisses = 20;
-const mostHttpMs = 2 ** 31 - 1;
 
 /**
  * Takes a batch that this worker holds one step further, and gives it back. Safe to interrupt anywhere: each step is
@@ -83,7 +22,7 @@ export async function driveBatch(ports: DrivePorts, batch: Batch, signal: AbortS
       // Its gatherer is gone: nothing of it was sent.
       return drop(ports, batch);
     case "sealed":
-      return submit(ports, batch, signal);
+      return batch.isLate ? drop(ports, batch, "live") : submit(ports, batch, signal);
     case "submitting":
       // A request under way when its worker died may still arrive.
       if (batch.isOrphan) return ports.store.releaseBatch(batch, { afterMs: ports.times.settleMs });
@@ -95,8 +34,10 @@ export async function driveBatch(ports: DrivePorts, batch: Batch, signal: AbortS
   }
 }
 
-async function drop(ports: DrivePorts, batch: Batch): Promise<void> {
-  ports.observe.dropped(batch, await ports.store.dropBatch(batch));
+async function drop(ports: DrivePorts, batch: Batch, to?: "live"): Promise<void> {
+  const { rows, live } = await ports.store.dropBatch(batch, to);
+  await goLive(ports, batch, live);
+  ports.observe.dropped(batch, rows);
 }
 
 async function submit(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
@@ -151,6 +92,8 @@ async function refuse(
   if (!isOfContent) {
     return store.releaseBatch(batch, { ...later(ports, batch, refusal), state: "sealed", looked: "in-vain" });
   }
+  // Live, each request is judged by itself.
+  if (batch.liveLane !== null && !isTooLarge) return drop(ports, batch, "live");
   if (batch.rows > 1 && (isTooLarge || batch.halvings < mostHalvings)) return store.halveBatch(batch);
   await landRest(ports, batch, openReckoning(), rowFailure("bad_request", refusal.message, 0), signal);
 }
@@ -193,18 +136,6 @@ async function refuseLate(
   await drop(ports, batch);
 }
 
-/** Stops the lane: what waits in it is blocked until the lane is told to go on, or its time comes. */
-async function park(
-  ports: DrivePorts,
-  batch: Batch,
-  { outcome, message }: Pick<BatchRefusal, "outcome" | "message">,
-  { reason, resumeAfterMs }: NonNullable<BatchRefusal["park"]>,
-): Promise<void> {
-  await ports.limiter.park(batch.lane, reason, resumeAfterMs);
-  const blocked = await ports.store.blockLane(batch.lane, outcome, message);
-  ports.observe.parked(batch, reason, blocked);
-}
-
 /** Looks for a batch whose submission had no answer; submits again only where the vendor has none like it. */
 async function findLost(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
   const { store, vendor } = ports;
@@ -230,6 +161,7 @@ async function look(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promi
   const afterMs = lookAfterMs(ports, batch.looks + 1);
   switch (seen.kind) {
     case "running":
+      if (batch.isLate) await vendor.cancel(batch, vendorId, signal);
       return store.releaseBatch(batch, { afterMs, looked: "well" });
     case "unreachable":
       return store.releaseBatch(batch, { ...later(ports, batch, seen), looked: "in-vain" });
@@ -262,109 +194,6 @@ async function fetch(ports: DrivePorts, batch: Batch, vendorId: string, signal: 
 /** Nobody knows whether its rows were answered, and paid: they are charged at their bounds. */
 async function giveUp(ports: DrivePorts, batch: Batch, message: string, signal: AbortSignal): Promise<void> {
   await landRest(ports, batch, openReckoning(), rowFailure("transport", message, turnaroundOf(batch)), signal);
-}
-
-/** Lands the results in whatever order they come, then what they do not hold. */
-async function land(
-  ports: DrivePorts,
-  batch: Batch,
-  { results, rest }: Extract<BatchResults, { readonly kind: "rows" }>,
-  signal: AbortSignal,
-): Promise<void> {
-  const reckoning = openReckoning();
-  let page = new Map<number, BatchResult>();
-  const flush = async (): Promise<void> => {
-    const rows = await ports.store.findRows(batch.batchId, [...page.keys()]);
-    await landRows(
-      ports,
-      batch,
-      reckoning,
-      rows,
-      (row) => page.get(row.position)?.read(requestOf(batch, row), turnaroundOf(batch)),
-      signal,
-    );
-    page = new Map();
-  };
-  for (const result of results) {
-    const position = positionOf(batch.batchId, result.customId);
-    if (!reckoning.came(position)) continue;
-    if (position !== null) page.set(position, result);
-    if (page.size >= pageSize) await flush();
-  }
-  // Of a batch that was taken for ours, not one id is ours.
-  if (batch.isGuess && reckoning.isOthers()) return ports.store.unbindBatch(batch);
-  await flush();
-  const { outcome, message } = rest ?? unknownFate;
-  const missing = rowFailure(outcome, message, turnaroundOf(batch));
-  await landRest(ports, batch, reckoning, missing, signal);
-}
-
-/** It may have been answered, and paid. */
-const unknownFate = { outcome: "transport", message: "the batch's results do not hold this request" } as const;
-
-type Reckoning = ReturnType<typeof openReckoning>;
-
-/** Lands one result for all rows that are left, and ends the batch. */
-async function landRest(
-  ports: DrivePorts,
-  batch: Batch,
-  reckoning: Reckoning,
-  result: ChatResult,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const rows = await ports.store.listRows(batch.batchId, -1, pageSize);
-    if (rows.length === 0) break;
-    if (result.kind === "failure" && result.outcome === "transport") reckoning.missed(rows.length);
-    await landRows(ports, batch, reckoning, rows, () => result, signal);
-  }
-  const total = reckoning.total();
-  await ports.store.finishBatch(batch, total);
-  ports.observe.finished(batch, total);
-}
-
-/** Records what came of each row as a live call's exchange, then gives the claims back: scoring follows from the record. */
-async function landRows(
-  ports: DrivePorts,
-  batch: Batch,
-  reckoning: Reckoning,
-  rows: readonly BatchRow[],
-  resultOf: (row: BatchRow) => ChatResult | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  let parking: {
-    readonly failure: Pick<BatchRefusal, "outcome" | "message">;
-    readonly park: NonNullable<BatchRefusal["park"]>;
-  } | null = null as typeof parking;
-  const landed = await Promise.all(
-    rows.map(async (row) => {
-      const result = resultOf(row);
-      if (result === undefined) return null;
-      const settings = await ports.settingsOf({ ...row.trial, lane: batch.lane });
-      const asked: AskedRequest = { ...row, workerId: ports.workerId, limiterMs: null };
-      const { batchId, exchangeId } = row;
-      const exchange = { ...exchangeOf(asked, result, settings), batch: { batchId, exchangeId } };
-      const of = { trialId: row.trialId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
-      const fate = await insist(ports, of, () => ports.store.recordExchange(exchange), signal);
-      reckoning.ended(result.kind === "reply" ? "reply" : result.outcome);
-      if (result.kind === "failure" && result.park !== null) parking = { failure: result, park: result.park };
-      ports.observe.landed(batch, row, callFactsOf(result, exchange.costUsd), fate);
-      return row.position;
-    }),
-  );
-  if (parking !== null) await park(ports, batch, parking.failure, parking.park);
-  await ports.store.landRows(
-    batch.batchId,
-    landed.filter((position) => position !== null),
-  );
-}
-
-function requestOf({ provider }: Batch, { requestJson }: BatchRow): ChatRequest {
-  return { ...(JSON.parse(requestJson) as Omit<ChatRequest, "provider">), provider };
-}
-
-function turnaroundOf({ submitted }: Batch): number {
-  return Math.min(mostHttpMs, submitted?.agoMs ?? 0);
 }
 
 function lookAfterMs({ times, fraction }: DrivePorts, looks: number): number {

@@ -68,7 +68,10 @@ export function openGatherer(ports: GatherPorts): Gatherer {
     const { provider, model, baseUrl: _baseUrl } = turn.request;
     const body = vendor.draft(turn.request);
     const headers = body.headers;
-    const key = JSON.stringify([claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
+    const liveLane = settings.liveLane ?? null;
+    // A batch that may be cancelled for a sweep's deadline holds no other sweep's requests.
+    const sweep = liveLane === null ? null : claim.sweepId;
+    const key = JSON.stringify([sweep, claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
     const list = groups.get(key) ?? [];
     groups.set(key, list);
     const bytes = Buffer.byteLength(body.text);
@@ -86,6 +89,7 @@ export function openGatherer(ports: GatherPorts): Gatherer {
       opened: store.openBatch({
         batchId,
         lane: claim.lane,
+        liveLane,
         provider,
         model,
         keyEnv: settings.keyEnv,

@@ -17,6 +17,8 @@ export type {
   BatchVendorPort,
   Submission,
 } from "./ports.ts";
-export { driveBatch, type DriveObserver, type DrivePorts, type DriveTimes, driveTimes } from "./drive-batch.ts";
+export { driveBatch } from "./drive-batch.ts";
+export { type DriveObserver, type DrivePorts, type DriveTimes, driveTimes } from "./drive-ports.ts";
+export { type AutoPlan, joinAuto, type LiveDemand, liveMs, turnLiveAtMs } from "./turn-live.ts";
 export { type Gatherer, type GatherPorts, openGatherer } from "./gather.ts";
 export { rowFailure } from "./row-failures.ts";

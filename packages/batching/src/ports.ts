@@ -1,4 +1,4 @@
-import type { ChatRequest, ChatResult, Claim, FailureOutcome, RequestAdmission } from "@hallumaze/engine";
+import type { ChatRequest, ChatResult, Claim, FailureOutcome, OpenTrial, RequestAdmission } from "@hallumaze/engine";
 
 /** How far a batch is; each step is committed before the next depends on it. */
 export type BatchState = "gathering" | "sealed" | "submitting" | "running" | "done";
@@ -17,6 +17,10 @@ export interface BatchAddress {
 /** A batch as the worker that drives it holds it. */
 export interface Batch extends BatchAddress {
   readonly lane: string;
+  /** Where its trials are asked live if it is late or refused; null: nowhere. */
+  readonly liveLane: string | null;
+  /** It is not waited for any longer: what has not run goes live. */
+  readonly isLate: boolean;
   readonly state: BatchState;
   /** Null before the vendor's answer. */
   readonly vendorId: string | null;
@@ -73,7 +77,12 @@ export interface BatchReckoning {
 export interface BatchStorePort {
   /** Makes an empty batch that `workerId` gathers in. */
   readonly openBatch: (
-    batch: BatchAddress & { readonly lane: string; readonly workerId: string; readonly leaseMs: number },
+    batch: BatchAddress & {
+      readonly lane: string;
+      readonly liveLane: string | null;
+      readonly workerId: string;
+      readonly leaseMs: number;
+    },
   ) => Promise<void>;
   /** Writes a row, reserves its money and prolongs its claim, in one statement, or none of it. */
   readonly addToBatch: (draft: BatchDraft) => Promise<RequestAdmission>;
@@ -116,8 +125,20 @@ export interface BatchStorePort {
   readonly finishBatch: (batch: Batch, reckoning: BatchReckoning) => Promise<void>;
   /** Turns a batch that was refused into two sealed ones. */
   readonly halveBatch: (batch: Batch) => Promise<void>;
-  /** Gives back all that a batch holds, unspent: nothing of it was sent. */
-  readonly dropBatch: (batch: Pick<Batch, "batchId">) => Promise<number>;
+  /** Gives back all that a batch holds, unspent: nothing of it was run. `live`: to be asked live. Gives what goes there. */
+  readonly dropBatch: (
+    batch: Pick<Batch, "batchId">,
+    to?: "live",
+  ) => Promise<{ readonly rows: number; readonly live: readonly OpenTrial[] }>;
+  /** Gives rows back, unspent, to be asked live: a late batch did not run them. Gives them. */
+  readonly returnRows: (batchId: string, positions: readonly number[]) => Promise<readonly OpenTrial[]>;
+  /**
+   * Moves what waits in a batch lane of a sweep to its live lane: what has failed there before, and where `isLate` all of
+   * it; its batches are then late too. Gives what goes live.
+   */
+  readonly moveLive: (sweepId: string, lane: string, to: string, isLate: boolean) => Promise<readonly OpenTrial[]>;
+  /** Trials of a sweep in a batch lane that have no end yet. */
+  readonly countOpen: (sweepId: string, lane: string) => Promise<number>;
   /** Of these ids of a vendor's, those that stand in the ledger. */
   readonly knownVendorIds: (provider: string, ids: readonly string[]) => Promise<readonly string[]>;
 }
@@ -206,5 +227,7 @@ export interface BatchVendorPort {
     | ({ readonly kind: "unreachable" } & BatchRefusal)
   >;
   readonly look: (batch: BatchAddress, vendorId: string, signal: AbortSignal) => Promise<BatchLook>;
+  /** Asks that nothing further of it be run; what was run is still told. Safe to repeat. */
+  readonly cancel: (batch: BatchAddress, vendorId: string, signal: AbortSignal) => Promise<void>;
   readonly results: (batch: BatchAddress, vendorId: string, signal: AbortSignal) => Promise<BatchResults>;
 }

@@ -1,6 +1,8 @@
 import { type ConversationSetting, nextTurn } from "@hallumaze/ariadne";
 import { hintVersion, isEmptyReply } from "@hallumaze/protocol";
 
+import { isBatchLane } from "@hallumaze/sweep";
+
 import { askTurn, holderOf, parkingOutcomes, type TurnResult } from "./ask-turn.ts";
 import { decideEmpty, decideFailure } from "./failure-policy.ts";
 import { insist } from "./insist.ts";
@@ -25,6 +27,11 @@ export async function runTrial(ports: TrialPorts, delivery: Delivery, signal: Ab
   if (answer.kind === "nothing") return { kind: "give-up", reason: "not-ours" };
   if (answer.kind === "later") return { kind: "retry-later", afterMs: answer.afterMs };
   const { claim } = answer;
+  // Its sweep's mode was changed while a delivery of it was on its way: whoever gathers batches finds it in the ledger.
+  if (isBatchLane(claim.lane) && ports.defer === undefined) {
+    await ports.store.release(claim.trialId, claim.fence);
+    return { kind: "give-up", reason: "not-ours" };
+  }
   ports.observe.claimed(claim);
   try {
     return await runClaimed(ports, claim, signal);

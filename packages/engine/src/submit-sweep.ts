@@ -1,4 +1,4 @@
-import { expandCells, isBatchLane, type SweepSpec, specToJson } from "@hallumaze/sweep";
+import { expandCells, isBatchLane, type SweepSpec, specToJson, withAbsoluteDeadline } from "@hallumaze/sweep";
 
 import { inBatches } from "./grid-batches.ts";
 import type { LanePlaces, QueuePort } from "./ports/queue.ts";
@@ -32,7 +32,7 @@ export type SubmitProgress = (done: { readonly cells: number; readonly enqueued:
  */
 export async function submitSweep(
   ports: { readonly store: StorePort; readonly queue: QueuePort },
-  spec: SweepSpec,
+  given: SweepSpec,
   options: {
     readonly provenance: Provenance;
     readonly fresh: boolean;
@@ -44,6 +44,7 @@ export async function submitSweep(
   },
 ): Promise<SubmitReport> {
   const { store, queue } = ports;
+  const spec = withAbsoluteDeadline(given, Date.now());
   const sweep = await store.openSweep({
     name: spec.name,
     specJson: specToJson(spec),

@@ -54,6 +54,8 @@ export interface ModelSettings {
   readonly weight: number;
   /** Reply tokens to expect of it, for the reservation. */
   readonly expectedOutputTokens: number;
+  /** The lane in which it is asked live where a batch would miss its deadline; null or absent: in batches only, or never. */
+  readonly liveLane?: string | null;
   /** Whether a triggered trial of group A gets its neutral turn. */
   readonly shadow: boolean;
   /** What an exchange cost; null where no price is known. `priceDate` null: the spec's own price. */

@@ -128,8 +128,8 @@ export interface PricedModel {
   readonly baseUrl: string | null;
   /** Its name in the sweep, where a price of the spec may go by it. */
   readonly alias?: string;
-  /** In a batch all costs half, by every vendor's list. Live unless told. */
-  readonly mode?: "live" | "batch";
+  /** In a batch all costs half, by every vendor's list. `auto` has two prices: this is the batch's. Live unless told. */
+  readonly mode?: "live" | "batch" | "auto";
 }
 
 /**
@@ -146,7 +146,7 @@ export type PriceOverrides = Readonly<
  */
 export function findPrice(model: PricedModel, overrides: PriceOverrides = {}): Price | null {
   const price = findLivePrice(model, overrides);
-  return price === null || model.mode !== "batch" ? price : halved(price);
+  return price === null || (model.mode ?? "live") === "live" ? price : halved(price);
 }
 
 /**

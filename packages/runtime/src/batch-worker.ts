@@ -9,8 +9,17 @@ import {
   type DriveTimes,
   driveTimes,
   openGatherer,
+  turnLiveAtMs,
 } from "@hallumaze/batching";
-import { type Claim, type LimiterPort, type QueuePort, reconcile, type StorePort } from "@hallumaze/engine";
+import {
+  type Claim,
+  enqueueTrials,
+  type LimiterPort,
+  type QueuePort,
+  reconcile,
+  type StorePort,
+} from "@hallumaze/engine";
+import type { Clock } from "@hallumaze/foundation";
 import type { SteeringPort } from "@hallumaze/steering";
 import { isKnownDead } from "@hallumaze/store";
 import { isBatchLane, isRehearsalLane } from "@hallumaze/sweep";
@@ -36,6 +45,8 @@ export interface BatchWorkerOptions {
   readonly rehearsal: boolean;
   /** False where a solve worker of this process compares ledger and queue: it alone knows what it holds. */
   readonly repairs: boolean;
+  /** The wall clock that deadlines go by; the process' own unless told. */
+  readonly clock?: Clock;
   readonly times?: WorkerTimes;
   readonly batchTimes?: BatchTimes;
   readonly metrics?: Metrics;
@@ -54,6 +65,9 @@ const batchTimes: BatchTimes = { ...driveTimes, quietMs: 3000, longestMs: 60_000
 
 /** Batches that are driven at once: one may be landing while another is looked at. */
 const drivers = 2;
+/** What a prompt takes, about, and how many live calls a lane makes at once: for the time that going live would take. */
+const promptTokens = 1200;
+const liveSlots = 16;
 /** A step that failed comes again after so long. */
 const troubledMs = 5000;
 
@@ -94,6 +108,7 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     ...trial,
     store,
     limiter,
+    queue,
     vendor: options.vendor,
     settingsOf: catalog.settingsOf,
     times: shipped,
@@ -119,9 +134,25 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     isRepaired = true;
     await unblockLanes(options, (lane, trials) => logger.info({ lane, trials }, "lane resumed"));
   };
+  const clock = options.clock ?? Date.now;
+  /** What cannot be waited for any longer, and what a batch has failed once, goes live. */
+  const turnLive = async (): Promise<void> => {
+    for (const auto of catalog.autoLanes(rehearsal)) {
+      const requests = await store.countOpen(auto.sweepId, auto.lane);
+      if (requests === 0) continue;
+      const demand = { requests, inputTokens: promptTokens, outputTokens: auto.expectedOutputTokens };
+      const isLate = clock() >= turnLiveAtMs(auto.deadlineMs, demand, auto.limits, liveSlots);
+      const trials = await store.moveLive(auto.sweepId, auto.lane, auto.liveLane, isLate);
+      await enqueueTrials(queue, trials);
+      if (trials.length > 0) {
+        logger.info({ sweepId: auto.sweepId, lane: auto.liveLane, trials: trials.length, isLate }, "trials go live");
+      }
+    }
+  };
   const gather = tracked(async () => {
     if (!isRepaired) return;
     await catalog.refresh();
+    await turnLive();
     for (const { lane } of await store.listOpenLanes(null)) {
       if (!isBatchLane(lane) || isRehearsalLane(lane) !== rehearsal || stop.signal.aborted) continue;
       if (options.lanes === null || options.lanes.includes(lane)) await gatherer.gather(lane, hardStop.signal);
@@ -201,6 +232,7 @@ function observer({ logger, metrics }: Pick<BatchWorkerOptions, "logger" | "metr
     finished: (batch, reckoning) =>
       logger.info({ ...of(batch), ...reckoning, rows: batch.rows, ended: reckoning.rows }, "batch done"),
     dropped: (batch, rows) => logger.info({ ...of(batch), rows }, "batch dropped: nothing of it was sent"),
+    wentLive: (batch, trials) => logger.info({ ...of(batch), trials }, "trials of a batch go live"),
     parked: (batch, reason, blocked) =>
       logger.error({ lane: batch.lane, batchId: batch.batchId, outcome: parkedBy(reason), blocked }, "lane parked"),
     trouble: (batch, error) => logger.error({ ...of(batch), err: error }, "a batch's step failed"),

@@ -9,7 +9,16 @@ import {
 import { limiterLaneOf } from "@hallumaze/judging";
 import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
 import { type LaneControl, limitsUnder, type SteeringPort } from "@hallumaze/steering";
-import { givesShadow, isBatchLane, lanesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+import {
+  deadlineMs,
+  givesShadow,
+  isBatchLane,
+  lanesOf,
+  liveLane,
+  parseStoredSpec,
+  rehearsalLane,
+  type SweepSpec,
+} from "@hallumaze/sweep";
 
 /** What the stored specs say of lanes and models beside their plans. */
 export interface LaneCatalog {
@@ -18,8 +27,22 @@ export interface LaneCatalog {
   /** True where the limiter is asked: something limits the lane, or its vendor may stop it (no credit, wrong key). */
   readonly isLimited: (lane: string) => boolean;
   readonly settingsOf: (claim: Pick<Claim, "sweepId" | "alias" | "lane" | "plan">) => Promise<ModelSettings>;
+  /** The batch lanes of sweeps with a deadline. */
+  readonly autoLanes: (rehearsal: boolean) => readonly AutoLane[];
   /** Tells what a reply really took, for the next reservation's estimate. */
   readonly sawReply: (lane: string, outputTokens: number | null) => void;
+}
+
+/** A batch lane of a sweep that must be answered by its deadline. */
+export interface AutoLane {
+  readonly sweepId: string;
+  readonly lane: string;
+  readonly liveLane: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly deadlineMs: number;
+  readonly limits: LaneLimits;
+  /** Reply tokens to expect of a request. */
+  readonly expectedOutputTokens: number;
 }
 
 interface StoredSpec {
@@ -82,6 +105,7 @@ export function openLaneCatalog(
       const mode = isBatchLane(claim.lane) ? "batch" : "live";
       const priced = { ...claim.plan, alias: claim.alias, mode } as const;
       return {
+        ...(model?.mode === "auto" && mode === "batch" ? { liveLane: liveLane(claim.lane) } : {}),
         keyEnv: model?.keyEnv ?? null,
         tenant: spec?.name ?? claim.sweepId,
         weight: specs.get(claim.sweepId)?.weight ?? 1,
@@ -91,6 +115,19 @@ export function openLaneCatalog(
         boundOf: (inputTokens, outputTokens) => costBound(priced, { inputTokens, outputTokens }, prices),
       };
     },
+    autoLanes: (rehearsal) =>
+      [...specs].flatMap(([sweepId, { spec }]) => {
+        const moment = deadlineMs(spec);
+        if (moment === null) return [];
+        const names = new Set(spec.models.filter(({ mode }) => mode === "auto").map(({ lane }) => lane));
+        return [...names].map((name) => {
+          const lane = rehearsal ? rehearsalLane(name) : name;
+          const live = liveLane(lane);
+          const tokens = Math.ceil(replyTokens.get(live) ?? replyTokens.get(lane) ?? firstGuessTokens);
+          const lanes = { lane, liveLane: live, limits: limits.get(live) ?? {} };
+          return { sweepId, ...lanes, deadlineMs: moment, expectedOutputTokens: tokens };
+        });
+      }),
     sawReply: (lane, outputTokens) => {
       if (outputTokens === null) return;
       const before = replyTokens.get(lane);
@@ -131,6 +168,8 @@ function limitsOf(spec: SweepSpec): readonly (readonly [lane: string, limits: La
     const model = spec.models.find((one) => one.lane === lane);
     const defaults = model === undefined ? null : findDefaultLimits(model);
     const merged = { ...defaults?.limits, ...limits };
-    return [[lane, merged] as const, [rehearsalLane(lane), merged] as const];
+    // What goes live after all has the limits of any live call.
+    const lanes = model?.mode === "auto" ? [lane, liveLane(lane)] : [lane];
+    return lanes.flatMap((each) => [[each, merged] as const, [rehearsalLane(each), merged] as const]);
   });
 }

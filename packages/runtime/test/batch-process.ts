@@ -17,6 +17,8 @@ export interface BatchProcessPlan {
   /** The call at which it dies, before it is made or after it came back. */
   readonly call: string;
   readonly when: "before" | "after";
+  /** How far its clock is ahead, in ms; 0 unless told. */
+  readonly aheadMs?: number;
 }
 
 const plan = JSON.parse(process.argv[2] ?? "") as BatchProcessPlan;
@@ -51,6 +53,7 @@ startBatchWorker({
   lanes: null,
   rehearsal: false,
   repairs: true,
+  clock: () => Date.now() + (plan.aheadMs ?? 0),
   times: { ...shortTimes, leaseMs: 60_000 },
   batchTimes: shortBatchTimes,
 });

@@ -5,9 +5,10 @@ import type { RequestAdmission } from "@hallumaze/engine";
 
 import { coalesce } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
+import { dropBatch, landBatchRows, moveLive, returnBatchRows } from "./endings.ts";
 import { isItemsFault, StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
-import { isLive, settleMoney } from "./money.ts";
+import { isLive } from "./money.ts";
 import { decodeText, encodeText } from "./storable-text.ts";
 
 /** Longer than any vendor keeps a batch or its results: what a batch holds is given back by whoever drives it. */
@@ -29,10 +30,10 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
     isItemsFault,
   });
   return {
-    openBatch: async ({ batchId, lane, provider, model, keyEnv, headers, workerId, leaseMs }) => {
+    openBatch: async ({ batchId, lane, liveLane, provider, model, keyEnv, headers, workerId, leaseMs }) => {
       await database.query(Prisma.sql`
-        INSERT INTO batches (id, lane, provider, model, key_env, headers_json, claimed_by, lease_until)
-        VALUES (${batchId}::uuid, ${lane}, ${provider}, ${encodeText(model)}, ${keyEnv}, ${JSON.stringify(headers)},
+        INSERT INTO batches (id, lane, live_lane, provider, model, key_env, headers_json, claimed_by, lease_until)
+        VALUES (${batchId}::uuid, ${lane}, ${liveLane}, ${provider}, ${encodeText(model)}, ${keyEnv}, ${JSON.stringify(headers)},
           ${encodeText(workerId)}, ${leaseOf(leaseMs)})
         ON CONFLICT (id) DO NOTHING RETURNING 1 AS opened`);
     },
@@ -81,7 +82,7 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
               AND r.position IN (SELECT json_array_elements_text(${JSON.stringify(positions)}::json)::int)`,
             positions.length,
           ),
-    landRows: (batchId, positions) => land(database, batchId, positions),
+    landRows: (batchId, positions) => landBatchRows(database, batchId, positions),
     finishBatch: async (batch, reckoning) => {
       await database.query(Prisma.sql`
         UPDATE batches b SET state = 'done', done_at = clock_timestamp(), claimed_by = NULL, lease_until = NULL,
@@ -89,7 +90,15 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
         WHERE ${isHeld(batch)} RETURNING 1 AS finished`);
     },
     halveBatch: (batch) => halve(database, batch),
-    dropBatch: ({ batchId }) => drop(database, batchId),
+    dropBatch: ({ batchId }, to) => dropBatch(database, batchId, to === "live"),
+    returnRows: (batchId, positions) => returnBatchRows(database, batchId, positions),
+    moveLive: (sweepId, lane, to, isLate) => moveLive(database, sweepId, lane, to, isLate),
+    countOpen: async (sweepId, lane) => {
+      const [row] = await database.query<{ readonly open: number }>(Prisma.sql`
+        SELECT coalesce(sum(trials), 0)::float8 AS open FROM trial_tallies
+        WHERE sweep_id = ${sweepId}::uuid AND lane = ${lane} AND in_grid AND state IN ('planned', 'queued', 'running')`);
+      return row?.open ?? 0;
+    },
     knownVendorIds: async (provider, ids) => {
       const rows = await database.query<{ readonly id: string }>(Prisma.sql`
         SELECT vendor_id AS id FROM batches WHERE provider = ${provider}
@@ -196,6 +205,8 @@ async function seal(database: Database, batchId: string, workerId: string): Prom
 interface TakenRow {
   readonly batchId: string;
   readonly lane: string;
+  readonly liveLane: string | null;
+  readonly isLate: boolean;
   readonly provider: string;
   readonly model: string;
   readonly keyEnv: string | null;
@@ -232,7 +243,7 @@ async function take(
     )
     UPDATE batches b SET fence = b.fence + 1, claimed_by = ${encodeText(workerId)}, lease_until = ${leaseOf(leaseMs)}
     FROM due WHERE b.id = due.id
-    RETURNING b.id::text AS "batchId", b.lane, b.provider, b.model, b.key_env AS "keyEnv", b.headers_json AS "headersJson",
+    RETURNING b.id::text AS "batchId", b.lane, b.live_lane AS "liveLane", b.late_at IS NOT NULL AS "isLate", b.provider, b.model, b.key_env AS "keyEnv", b.headers_json AS "headersJson",
       b.state, b.vendor_id AS "vendorId", b.is_guess AS "isGuess", b.not_ours AS "notOurs", b.looks, b.misses, b.halvings,
       b.fence, due.is_orphan AS "isOrphan",
       (SELECT count(*)::int FROM batch_rows r WHERE r.batch_id = b.id) AS rows,
@@ -289,34 +300,6 @@ async function readRows(database: Database, condition: Prisma.Sql, limit: number
   }));
 }
 
-/** A part of a statement: gives back the claims of `source` (trial_id, fence, batch_id), as `release` does. */
-function giveBack(source: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`
-    locked AS (
-      SELECT t.id FROM ${source} l JOIN trials t ON t.id = l.trial_id AND t.fence = l.fence AND t.state = 'running'
-      ORDER BY t.id FOR NO KEY UPDATE OF t
-    ), given_back AS (
-      UPDATE trials t SET state = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE 'queued' END::trial_state,
-        outcome = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE t.outcome END,
-        message = CASE WHEN t.cancel_requested THEN 'cancelled by an operator' ELSE t.message END,
-        finished_at = CASE WHEN t.cancel_requested THEN clock_timestamp() END,
-        cancel_requested = false, claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp()
-      FROM locked WHERE t.id = locked.id RETURNING 1
-    )`;
-}
-
-async function land(database: Database, batchId: string, positions: readonly number[]): Promise<void> {
-  if (positions.length === 0) return;
-  await database.query(Prisma.sql`
-    WITH landed AS (
-      UPDATE batch_rows r SET landed_at = clock_timestamp(), request_json = NULL
-      WHERE r.batch_id = ${batchId}::uuid AND r.landed_at IS NULL
-        AND r.position IN (SELECT json_array_elements_text(${JSON.stringify(positions)}::json)::int)
-      RETURNING r.trial_id, r.fence
-    ), ${giveBack(Prisma.sql`landed`)}
-    SELECT count(*)::int AS back FROM given_back`);
-}
-
 async function halve(database: Database, batch: Batch): Promise<void> {
   // The second half is a batch of its own; its trials are held by its name.
   await database.query(Prisma.sql`
@@ -326,8 +309,8 @@ async function halve(database: Database, batch: Batch): Promise<void> {
       SELECT r.position, r.trial_id, r.fence, row_number() OVER (ORDER BY r.position) AS n, count(*) OVER () AS all_rows
       FROM batch_rows r JOIN b ON b.id = r.batch_id
     ), other AS (
-      INSERT INTO batches (id, lane, provider, model, key_env, headers_json, state, halvings)
-      SELECT ${randomUUID()}::uuid, lane, provider, model, key_env, headers_json, 'sealed', halvings + 1 FROM b RETURNING id
+      INSERT INTO batches (id, lane, live_lane, late_at, provider, model, key_env, headers_json, state, halvings)
+      SELECT ${randomUUID()}::uuid, lane, live_lane, late_at, provider, model, key_env, headers_json, 'sealed', halvings + 1 FROM b RETURNING id
     ), moved AS (
       INSERT INTO batch_rows (batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd)
       SELECT other.id, r.position, r.trial_id, r.fence, r.turn, r.try_number, r.exchange_id, r.request_json, r.queue_ms, r.bound_usd
@@ -342,23 +325,4 @@ async function halve(database: Database, batch: Batch): Promise<void> {
     )
     UPDATE batches u SET state = 'sealed', halvings = u.halvings + 1, claimed_by = NULL, lease_until = NULL, not_before = NULL
     FROM b WHERE u.id = b.id RETURNING 1 AS halved`);
-}
-
-async function drop(database: Database, batchId: string): Promise<number> {
-  const [row] = await database.query<{ readonly rows: number }>(Prisma.sql`
-    WITH b AS (
-      SELECT id FROM batches WHERE id = ${batchId}::uuid AND state <> 'done' FOR NO KEY UPDATE
-    ), gone AS (
-      DELETE FROM batch_rows r USING b WHERE r.batch_id = b.id AND r.landed_at IS NULL
-      RETURNING r.trial_id, r.fence, r.turn, r.try_number
-    ), closed AS (
-      DELETE FROM open_requests o USING gone g WHERE o.subject_id = g.trial_id AND o.fence = g.fence AND o.turn = g.turn
-        AND o.try_number = g.try_number RETURNING o.sweep_id, o.bound_usd
-    ), ${settleMoney(Prisma.sql`SELECT sweep_id, 0 AS spent, coalesce(bound_usd, 0) AS released FROM closed`)},
-    ${giveBack(Prisma.sql`gone`)}, ended AS (
-      UPDATE batches x SET state = 'done', done_at = clock_timestamp(), claimed_by = NULL, lease_until = NULL,
-        message = 'dropped: nothing of it was sent' FROM b WHERE x.id = b.id
-    )
-    SELECT count(*)::int AS rows FROM gone`);
-  return row?.rows ?? 0;
 }

@@ -1,9 +1,12 @@
-import type { ScoredTrial, StorePort, TrialEnd } from "@hallumaze/engine";
+import type { BatchStorePort } from "@hallumaze/batching";
+import type { OpenTrial, ScoredTrial, StorePort, TrialEnd } from "@hallumaze/engine";
 
 import { coalesce } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { isItemsFault } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
+import { settleMoney } from "./money.ts";
+import { asOpenTrial } from "./open-trials.ts";
 import { encodeText } from "./storable-text.ts";
 
 type EndMethods = Pick<StorePort, "endTry" | "saveScores">;
@@ -149,4 +152,120 @@ async function saveScores(database: Database, scored: Parameters<StorePort["save
       ), ${writeScores(Prisma.sql`done`)}
       SELECT count(*)::int AS saved FROM done`);
   }
+}
+
+/**
+ * A part of a statement: gives back the claims of `source` (trial_id, fence), as `release` does, into the lane that `lane`
+ * says; null: its own. What changes its lane is of a new generation.
+ */
+function giveBack(source: Prisma.Sql, lane: Prisma.Sql = Prisma.sql`NULL::text`): Prisma.Sql {
+  return Prisma.sql`
+    locked AS (
+      SELECT t.id, ${lane} AS lane FROM ${source} l JOIN trials t ON t.id = l.trial_id AND t.fence = l.fence AND t.state = 'running'
+      ORDER BY t.id FOR NO KEY UPDATE OF t
+    ), given_back AS (
+      UPDATE trials t SET state = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE 'queued' END::trial_state,
+        outcome = CASE WHEN t.cancel_requested THEN 'cancelled' ELSE t.outcome END,
+        message = CASE WHEN t.cancel_requested THEN 'cancelled by an operator' ELSE t.message END,
+        finished_at = CASE WHEN t.cancel_requested THEN clock_timestamp() END,
+        cancel_requested = false, claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp(),
+        lane = coalesce(locked.lane, t.lane), generation = t.generation + CASE WHEN locked.lane IS NULL THEN 0 ELSE 1 END
+      FROM locked WHERE t.id = locked.id RETURNING t.*
+    )`;
+}
+
+/** Marks rows of a batch as landed, and gives their claims back. */
+export async function landBatchRows(database: Database, batchId: string, positions: readonly number[]): Promise<void> {
+  if (positions.length === 0) return;
+  await database.query(Prisma.sql`
+    WITH landed AS (
+      UPDATE batch_rows r SET landed_at = clock_timestamp(), request_json = NULL
+      WHERE r.batch_id = ${batchId}::uuid AND r.landed_at IS NULL
+        AND r.position IN (SELECT json_array_elements_text(${JSON.stringify(positions)}::json)::int)
+      RETURNING r.trial_id, r.fence
+    ), ${giveBack(Prisma.sql`landed`)}
+    SELECT count(*)::int AS back FROM given_back`);
+}
+
+/** A part of a statement: takes rows of a batch `b` out of it and gives back the money that was held for them. */
+function takeOut(which: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    gone AS (
+      DELETE FROM batch_rows r USING b WHERE r.batch_id = b.id AND r.landed_at IS NULL AND ${which}
+      RETURNING r.trial_id, r.fence, r.turn, r.try_number, b.live_lane
+    ), closed AS (
+      DELETE FROM open_requests o USING gone g WHERE o.subject_id = g.trial_id AND o.fence = g.fence AND o.turn = g.turn
+        AND o.try_number = g.try_number RETURNING o.sweep_id, o.bound_usd
+    ), ${settleMoney(Prisma.sql`SELECT sweep_id, 0 AS spent, coalesce(bound_usd, 0) AS released FROM closed`)}`;
+}
+
+/** What goes live, of the rows that were given back. */
+const goneLive = Prisma.sql`SELECT ${asOpenTrial} FROM given_back t JOIN sweeps s ON s.id = t.sweep_id
+    WHERE t.state = 'queued' AND NOT ${isBatchLaneOf(Prisma.sql`t.lane`)} ORDER BY t.ordinal, t.id`;
+
+function isBatchLaneOf(lane: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`${lane} ~ '^(rehearsal\\.)?batch\\.'`;
+}
+
+/** Gives back all rows of a batch that have not landed, and ends it. */
+export async function dropBatch(
+  database: Database,
+  batchId: string,
+  isLive: boolean,
+): ReturnType<BatchStorePort["dropBatch"]> {
+  const [row] = await database.query<{ readonly rows: number }>(
+    Prisma.sql`SELECT count(*)::int AS rows FROM batch_rows WHERE batch_id = ${batchId}::uuid AND landed_at IS NULL`,
+  );
+  const live = await database.query<OpenTrial>(Prisma.sql`
+    WITH b AS (
+      SELECT id, live_lane FROM batches WHERE id = ${batchId}::uuid AND state <> 'done' FOR NO KEY UPDATE
+    ), ${takeOut(Prisma.sql`true`)},
+    ${giveBack(Prisma.sql`gone`, isLive ? Prisma.sql`l.live_lane` : undefined)}, ended AS (
+      UPDATE batches x SET state = 'done', done_at = clock_timestamp(), claimed_by = NULL, lease_until = NULL,
+        message = 'dropped: nothing of it was run' FROM b WHERE x.id = b.id
+    )
+    ${goneLive}`);
+  return { rows: row?.rows ?? 0, live };
+}
+
+/** Gives rows of a batch back to be asked live. */
+export async function returnBatchRows(
+  database: Database,
+  batchId: string,
+  positions: readonly number[],
+): Promise<readonly OpenTrial[]> {
+  return database.query<OpenTrial>(Prisma.sql`
+    WITH b AS (
+      SELECT id, live_lane FROM batches WHERE id = ${batchId}::uuid FOR NO KEY UPDATE
+    ), ${takeOut(Prisma.sql`r.position IN (SELECT json_array_elements_text(${JSON.stringify(positions)}::json)::int)`)},
+    ${giveBack(Prisma.sql`gone`, Prisma.sql`l.live_lane`)}
+    ${goneLive}`);
+}
+
+/** What is late is due at once: its batches are looked at, and cancelled, by whoever drives them next. */
+export async function moveLive(
+  database: Database,
+  sweepId: string,
+  lane: string,
+  to: string,
+  isLate: boolean,
+): Promise<readonly OpenTrial[]> {
+  if (isLate) {
+    await database.query(Prisma.sql`
+      UPDATE batches b SET late_at = clock_timestamp(), not_before = CASE WHEN b.state = 'submitting' THEN b.not_before END
+      WHERE b.lane = ${lane} AND b.live_lane IS NOT NULL AND b.state <> 'done' AND b.late_at IS NULL AND EXISTS (
+        SELECT 1 FROM batch_rows r JOIN trials t ON t.id = r.trial_id
+        WHERE r.batch_id = b.id AND r.landed_at IS NULL AND t.sweep_id = ${sweepId}::uuid)
+      RETURNING 1 AS late`);
+  }
+  return database.query<OpenTrial>(Prisma.sql`
+    WITH waiting AS (
+      SELECT t.id FROM trials t WHERE t.sweep_id = ${sweepId}::uuid AND t.lane = ${lane} AND t.in_grid
+        AND t.state IN ('planned', 'queued') AND (${isLate} OR t.tries + t.waits + t.empty_retries > 0)
+      ORDER BY t.id FOR NO KEY UPDATE
+    ), moved AS (
+      UPDATE trials t SET lane = ${to}, state = 'queued', generation = t.generation + 1, queued_at = clock_timestamp()
+      FROM waiting w WHERE t.id = w.id RETURNING t.*
+    )
+    SELECT ${asOpenTrial} FROM moved t JOIN sweeps s ON s.id = t.sweep_id ORDER BY t.ordinal, t.id`);
 }

@@ -67,7 +67,10 @@ function normalise(
   const { temperature, maxTokens, mode } = input;
   const read = readModels(input.models ?? [], { temperature, maxTokens, mode, solvers: options.solvers });
   problems.push(...read.problems);
-  if (mode === "batch") {
+  if (read.models.some((model) => model.mode === "auto") && input.deadline === undefined) {
+    problems.push({ path: ["mode"], message: 'auto needs a deadline, such as deadline: "08:00"' });
+  }
+  if (mode === "batch" || mode === "auto") {
     const live = read.models.filter((model) => model.mode === "live").map(({ alias }) => alias);
     if (live.length > 0) notes.push(`mode: ${live.join(", ")} asked live: no batch interface`);
   }
@@ -109,6 +112,7 @@ function normalise(
     limits: input.limits ?? {},
     prices: input.prices ?? {},
     ariadne: { hints: 1, shadow: true, ...input.ariadne },
+    deadline: input.deadline ?? null,
     budgetUsd: input.budgetUsd ?? null,
     priority: input.priority ?? 0,
     weight: input.weight ?? 1,

@@ -1,4 +1,5 @@
 export type { Cell, CellPlan, Group } from "./cell-plan.ts";
+export { deadlineMs, withAbsoluteDeadline } from "./deadline.ts";
 export { canonicalPlan, cellId, countCells, expandCells, trialId } from "./expand-cells.ts";
 export {
   batchLane,
@@ -12,6 +13,7 @@ export {
   judgesOf,
   type Lane,
   lanesOf,
+  liveLane,
   priceNames,
   rehearsalLane,
 } from "./lanes.ts";

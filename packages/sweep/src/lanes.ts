@@ -109,6 +109,11 @@ export function batchLane(lane: string): string {
   return `batch.${lane}`;
 }
 
+/** The lane in which a batch lane's trials are asked live. */
+export function liveLane(lane: string): string {
+  return lane.replace(/^(rehearsal\.)?batch\./, "$1");
+}
+
 /** Whether a lane's trials are asked in batches. */
 export function isBatchLane(lane: string): boolean {
   return /^(?:rehearsal\.)?batch\./.test(lane);

@@ -201,6 +201,21 @@ describe("specToJson", () => {
     expect(read({ mode: "batch", models: [one] }).spec.models[0]?.lane).toBe("anthropic.claude-haiku-4-5");
   });
 
+  it("takes mode auto with a deadline only, and keeps it", () => {
+    const read = (more: object) => {
+      const models = ["google/gemini-2.5-flash"];
+      return parseSpec(JSON.stringify({ name: "p", models, seeds: [1], sizes: [5], mode: "auto", ...more }), OPTIONS);
+    };
+    expect(() => read({})).toThrow(/auto needs a deadline/);
+    for (const deadline of ["8:00", "24:00", "2026-12-01", "tomorrow"])
+      expect(() => read({ deadline })).toThrow(SpecError);
+    for (const deadline of ["08:00", "2026-12-01T08:00:00+09:00"]) {
+      const { spec } = read({ deadline });
+      expect(spec).toMatchObject({ deadline, models: [{ mode: "auto", lane: "batch.google.gemini-2.5-flash" }] });
+      expect(parseStoredSpec(specToJson(spec))).toEqual(spec);
+    }
+  });
+
   it("refuses batches of what has none, where a model asks for them", () => {
     const own = { model: "openai/llama", baseUrl: "http://localhost:11434/v1", mode: "batch" };
     for (const model of [{ model: "sim/oracle", mode: "batch" }, own]) {

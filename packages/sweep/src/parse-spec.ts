@@ -58,11 +58,12 @@ export function parseSpecValue(
 
 /** Writes a spec as JSON that `parseStoredSpec` and `parseSpec` read back to an equal spec. */
 export function specToJson(spec: SweepSpec): string {
-  const { models, seeds, budgetUsd, priority, weight, judge, exclude, ...others } = spec;
+  const { models, seeds, deadline, budgetUsd, priority, weight, judge, exclude, ...others } = spec;
   return JSON.stringify({
     ...others,
     models: models.map(writeModel),
     seeds: writeSeeds(seeds),
+    ...(deadline === null ? {} : { deadline }),
     ...(budgetUsd === null ? {} : { budgetUsd }),
     // Only where they say something: a worker of the release before refuses a key that it does not know.
     ...(priority === 0 ? {} : { priority }),

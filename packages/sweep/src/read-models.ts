@@ -84,7 +84,7 @@ function readModel(
   const laneOverride = object.lane ?? null;
   const temperature = object.temperature !== undefined ? object.temperature : defaults.temperature;
   const mode = object.mode ?? (isBatched(provider, baseUrl) ? defaults.mode : undefined) ?? "live";
-  if (mode === "batch" && !isBatched(provider, baseUrl)) {
+  if (mode !== "live" && !isBatched(provider, baseUrl)) {
     const whose = baseUrl === null ? `provider ${provider}` : "a server of one's own";
     const message = `${whose} is not asked in batches by this version; providers are ${batchProviders.join(", ")}`;
     problems.push({ path: [...path, "mode"], message });
@@ -94,7 +94,7 @@ function readModel(
     provider,
     model,
     alias: object.as ?? `${provider}/${model}`,
-    lane: mode === "batch" ? batchLane(lane) : lane,
+    lane: mode === "live" ? lane : batchLane(lane),
     laneOverride,
     baseUrl,
     keyEnv: object.keyEnv ?? null,

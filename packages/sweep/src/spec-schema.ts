@@ -27,7 +27,12 @@ const maxTokens = z
   .describe("Most tokens of a reply, or { perSize: { 5: 2500, 7: 4000 }, default: 2500 }");
 const temperature = z.number().min(0).max(2).nullable();
 const environmentName = z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/);
-const mode = z.enum(["live", "batch"]).describe("live: answered at once; batch: at half the price within a day");
+const mode = z
+  .enum(["live", "batch", "auto"])
+  .describe("live: at once; batch: at half the price within a day; auto: batch, and live what would miss the deadline");
+const deadline = z
+  .union([z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/), z.iso.datetime({ offset: true })])
+  .describe('When mode auto wants all answers: "08:00" of the submitter\'s clock, or a date and time with its zone');
 const flags = z.union([z.boolean(), z.array(z.boolean()).min(1).max(100)]);
 const perMinute = z.int().min(1).max(1_000_000_000);
 
@@ -131,6 +136,7 @@ export const specSchema = z.strictObject({
   maxTokens: maxTokens.exactOptional(),
   temperature: temperature.exactOptional(),
   mode: mode.exactOptional(),
+  deadline: deadline.exactOptional(),
   judge: judge.exactOptional(),
   limits: z.record(z.string().max(300), limits).exactOptional(),
   ariadne: ariadne.exactOptional(),

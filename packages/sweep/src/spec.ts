@@ -6,8 +6,8 @@ import type { Group } from "./cell-plan.ts";
 /** A provider whose name a spec may use; which of them run is told by `notBuiltYet`. */
 export type ProviderName = "anthropic" | "openai" | "google" | "deepseek" | "sim";
 
-/** How a model is asked: request by request, or in the vendor's batches. */
-export type AskMode = "live" | "batch";
+/** How a model is asked: request by request, in the vendor's batches, or in batches as long as the deadline can be met. */
+export type AskMode = "live" | "batch" | "auto";
 
 /** Seeds first … last, both included: non-negative safe integers, first <= last. */
 export interface SeedRange {
@@ -123,6 +123,8 @@ export interface SweepSpec {
   /** By alias or `provider/model`. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
   readonly ariadne: AriadneSpec;
+  /** When mode auto wants all answers: an ISO date and time, or `HH:MM` as written, which its submission makes one; null: none. */
+  readonly deadline: string | null;
   /** US dollars, above 0; null: no cap. */
   readonly budgetUsd: number | null;
   /** -10 … 10: sweeps of a higher one run first. */

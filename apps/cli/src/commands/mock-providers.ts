@@ -69,6 +69,7 @@ export async function openRehearsal(): Promise<Rehearsal> {
         submit: (batch, rows, signal) => house.batches.submit({ ...batch, keyEnv: null }, rows, signal),
         find: (batch, sinceMs, signal) => house.batches.find({ ...batch, keyEnv: null }, sinceMs, signal),
         look: (batch, vendorId, signal) => house.batches.look({ ...batch, keyEnv: null }, vendorId, signal),
+        cancel: (batch, vendorId, signal) => house.batches.cancel({ ...batch, keyEnv: null }, vendorId, signal),
         results: (batch, vendorId, signal) => house.batches.results({ ...batch, keyEnv: null }, vendorId, signal),
       },
     }),

@@ -1,4 +1,5 @@
 import { type Detectable, planDetectable, publishedMeiSd } from "@hallumaze/analysis";
+import { type AutoPlan, joinAuto } from "@hallumaze/batching";
 import { type AddCommand, type Console, exitCodes, integerBetween } from "@hallumaze/console";
 import {
   type ActualUse,
@@ -20,7 +21,15 @@ import {
   readThinking,
 } from "@hallumaze/runtime";
 import { InvalidArgumentError } from "commander";
-import { countSeeds, type ModelSpec, specJsonSchema, type SweepSpec } from "@hallumaze/sweep";
+import {
+  countSeeds,
+  deadlineMs,
+  liveLane,
+  type ModelSpec,
+  specJsonSchema,
+  type SweepSpec,
+  withAbsoluteDeadline,
+} from "@hallumaze/sweep";
 
 import { readSpecFile } from "../inputs.ts";
 
@@ -98,12 +107,49 @@ export async function planInHouse(
   house: Pick<House, "store">,
   spec: SweepSpec,
   options: { readonly fresh: boolean; readonly rehearsal: boolean; readonly concurrency: number },
-): Promise<SweepPlan> {
+): Promise<SweepPlan & { readonly auto: AutoPlan | null }> {
   const { store } = house;
+  const nowMs = Date.now();
+  const moment = deadlineMs(withAbsoluteDeadline(spec, nowMs));
   const sweep = await store.findSweep(spec.name);
   const spentUsd = sweep === null ? 0 : Number((await store.progress(sweep.sweepId)).money.spentUsd);
   const ports = planPorts(spec, { slots: options.concurrency, history: store.replyHistory, spentUsd });
-  return planSweep(store, spec, options, ports);
+  const plan = await planSweep(store, spec, options, ports);
+  if (moment === null || spec.models.every(({ mode }) => mode !== "auto")) return { ...plan, auto: null };
+  const live = await planSweep(store, askedLive(spec), options, ports);
+  const { estimate, auto } = joinAuto(plan.estimate, live.estimate, { deadlineMs: moment, nowMs });
+  return { ...plan, estimate, auto, warnings: [...plan.warnings, ...deadlineWarnings(auto, nowMs)] };
+}
+
+/** The spec as if what may go live all went live. */
+function askedLive(spec: SweepSpec): SweepSpec {
+  const models = spec.models.map((model) =>
+    model.mode === "auto" ? { ...model, mode: "live" as const, lane: liveLane(model.lane) } : model,
+  );
+  return { ...spec, models };
+}
+
+function deadlineWarnings({ risk, deadline, liveHours }: AutoPlan, nowMs: number): readonly string[] {
+  if (risk !== "misses") return [];
+  const left = Math.max(0, (Date.parse(deadline) - nowMs) / 3_600_000);
+  return [
+    `the deadline ${deadline} cannot be met: live calls alone take ${liveHours.toFixed(1)} hours, and ${left.toFixed(1)} are left. ` +
+      "Raise the limits, take a later deadline, or fewer cells.",
+  ];
+}
+
+/** Both prices of mode auto and what a late batch means, for a person. */
+function autoLine({ batchUsd, liveUsd, risk, turnsLiveAt, deadline }: AutoPlan): string {
+  const usd = (figure: number | null): string => (figure === null ? "unknown" : `$${figure.toFixed(2)}`);
+  const prices = `${usd(batchUsd)} in batches, ${usd(liveUsd)} live`;
+  switch (risk) {
+    case "meets":
+      return `auto: ${prices}; what has not landed by ${turnsLiveAt} goes live, to be done by ${deadline}`;
+    case "live":
+      return `auto: ${prices}; ${deadline} is too soon for batches: all is asked live`;
+    case "misses":
+      return `auto: ${prices}; ${deadline} is missed even live`;
+  }
 }
 
 /** What the last submission with anything to run was expected to take, and what it took so far; null where unknown. */
@@ -158,7 +204,7 @@ function thinks(model: ModelSpec): boolean {
 /** Prints a plan for a person; `past` adds how an earlier estimate of the same sweep turned out. */
 export function printPlan(
   console: Pick<Console, "out" | "err" | "columns">,
-  plan: SweepPlan,
+  plan: SweepPlan & { readonly auto?: AutoPlan | null },
   past: { readonly estimate: PlanEstimate; readonly actual: ActualUse } | null = null,
 ): void {
   const { estimate, models } = plan;
@@ -179,6 +225,7 @@ export function printPlan(
       hasUnpriced: estimate.unpriced.length > 0,
     }),
   );
+  if (plan.auto) console.out(autoLine(plan.auto));
   if (past !== null && past.estimate.requests.high > 0 && (past.estimate.costUsd?.high ?? 1) > 0)
     console.out(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);

@@ -2415,6 +2415,8 @@ export const BatchScalarFieldEnum = {
   model: 'model',
   keyEnv: 'keyEnv',
   headersJson: 'headersJson',
+  liveLane: 'liveLane',
+  lateAt: 'lateAt',
   state: 'state',
   vendorId: 'vendorId',
   isGuess: 'isGuess',

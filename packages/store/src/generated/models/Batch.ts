@@ -49,6 +49,8 @@ export type BatchMinAggregateOutputType = {
   model: string | null
   keyEnv: string | null
   headersJson: string | null
+  liveLane: string | null
+  lateAt: Date | null
   state: string | null
   vendorId: string | null
   isGuess: boolean | null
@@ -73,6 +75,8 @@ export type BatchMaxAggregateOutputType = {
   model: string | null
   keyEnv: string | null
   headersJson: string | null
+  liveLane: string | null
+  lateAt: Date | null
   state: string | null
   vendorId: string | null
   isGuess: boolean | null
@@ -97,6 +101,8 @@ export type BatchCountAggregateOutputType = {
   model: number
   keyEnv: number
   headersJson: number
+  liveLane: number
+  lateAt: number
   state: number
   vendorId: number
   isGuess: number
@@ -141,6 +147,8 @@ export type BatchMinAggregateInputType = {
   model?: true
   keyEnv?: true
   headersJson?: true
+  liveLane?: true
+  lateAt?: true
   state?: true
   vendorId?: true
   isGuess?: true
@@ -165,6 +173,8 @@ export type BatchMaxAggregateInputType = {
   model?: true
   keyEnv?: true
   headersJson?: true
+  liveLane?: true
+  lateAt?: true
   state?: true
   vendorId?: true
   isGuess?: true
@@ -189,6 +199,8 @@ export type BatchCountAggregateInputType = {
   model?: true
   keyEnv?: true
   headersJson?: true
+  liveLane?: true
+  lateAt?: true
   state?: true
   vendorId?: true
   isGuess?: true
@@ -302,6 +314,8 @@ export type BatchGroupByOutputType = {
   model: string
   keyEnv: string | null
   headersJson: string
+  liveLane: string | null
+  lateAt: Date | null
   state: string
   vendorId: string | null
   isGuess: boolean
@@ -351,6 +365,8 @@ export type BatchWhereInput = {
   model?: Prisma.StringFilter<"Batch"> | string
   keyEnv?: Prisma.StringNullableFilter<"Batch"> | string | null
   headersJson?: Prisma.StringFilter<"Batch"> | string
+  liveLane?: Prisma.StringNullableFilter<"Batch"> | string | null
+  lateAt?: Prisma.DateTimeNullableFilter<"Batch"> | Date | string | null
   state?: Prisma.StringFilter<"Batch"> | string
   vendorId?: Prisma.StringNullableFilter<"Batch"> | string | null
   isGuess?: Prisma.BoolFilter<"Batch"> | boolean
@@ -378,6 +394,8 @@ export type BatchOrderByWithRelationInput = {
   model?: Prisma.SortOrder
   keyEnv?: Prisma.SortOrderInput | Prisma.SortOrder
   headersJson?: Prisma.SortOrder
+  liveLane?: Prisma.SortOrderInput | Prisma.SortOrder
+  lateAt?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   vendorId?: Prisma.SortOrderInput | Prisma.SortOrder
   isGuess?: Prisma.SortOrder
@@ -409,6 +427,8 @@ export type BatchWhereUniqueInput = Prisma.AtLeast<{
   model?: Prisma.StringFilter<"Batch"> | string
   keyEnv?: Prisma.StringNullableFilter<"Batch"> | string | null
   headersJson?: Prisma.StringFilter<"Batch"> | string
+  liveLane?: Prisma.StringNullableFilter<"Batch"> | string | null
+  lateAt?: Prisma.DateTimeNullableFilter<"Batch"> | Date | string | null
   state?: Prisma.StringFilter<"Batch"> | string
   vendorId?: Prisma.StringNullableFilter<"Batch"> | string | null
   isGuess?: Prisma.BoolFilter<"Batch"> | boolean
@@ -436,6 +456,8 @@ export type BatchOrderByWithAggregationInput = {
   model?: Prisma.SortOrder
   keyEnv?: Prisma.SortOrderInput | Prisma.SortOrder
   headersJson?: Prisma.SortOrder
+  liveLane?: Prisma.SortOrderInput | Prisma.SortOrder
+  lateAt?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   vendorId?: Prisma.SortOrderInput | Prisma.SortOrder
   isGuess?: Prisma.SortOrder
@@ -470,6 +492,8 @@ export type BatchScalarWhereWithAggregatesInput = {
   model?: Prisma.StringWithAggregatesFilter<"Batch"> | string
   keyEnv?: Prisma.StringNullableWithAggregatesFilter<"Batch"> | string | null
   headersJson?: Prisma.StringWithAggregatesFilter<"Batch"> | string
+  liveLane?: Prisma.StringNullableWithAggregatesFilter<"Batch"> | string | null
+  lateAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Batch"> | Date | string | null
   state?: Prisma.StringWithAggregatesFilter<"Batch"> | string
   vendorId?: Prisma.StringNullableWithAggregatesFilter<"Batch"> | string | null
   isGuess?: Prisma.BoolWithAggregatesFilter<"Batch"> | boolean
@@ -496,6 +520,8 @@ export type BatchCreateInput = {
   model: string
   keyEnv?: string | null
   headersJson: string
+  liveLane?: string | null
+  lateAt?: Date | string | null
   state?: string
   vendorId?: string | null
   isGuess?: boolean
@@ -523,6 +549,8 @@ export type BatchUncheckedCreateInput = {
   model: string
   keyEnv?: string | null
   headersJson: string
+  liveLane?: string | null
+  lateAt?: Date | string | null
   state?: string
   vendorId?: string | null
   isGuess?: boolean
@@ -550,6 +578,8 @@ export type BatchUpdateInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -577,6 +607,8 @@ export type BatchUncheckedUpdateInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -604,6 +636,8 @@ export type BatchCreateManyInput = {
   model: string
   keyEnv?: string | null
   headersJson: string
+  liveLane?: string | null
+  lateAt?: Date | string | null
   state?: string
   vendorId?: string | null
   isGuess?: boolean
@@ -630,6 +664,8 @@ export type BatchUpdateManyMutationInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -656,6 +692,8 @@ export type BatchUncheckedUpdateManyInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -687,6 +725,8 @@ export type BatchCountOrderByAggregateInput = {
   model?: Prisma.SortOrder
   keyEnv?: Prisma.SortOrder
   headersJson?: Prisma.SortOrder
+  liveLane?: Prisma.SortOrder
+  lateAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
   vendorId?: Prisma.SortOrder
   isGuess?: Prisma.SortOrder
@@ -721,6 +761,8 @@ export type BatchMaxOrderByAggregateInput = {
   model?: Prisma.SortOrder
   keyEnv?: Prisma.SortOrder
   headersJson?: Prisma.SortOrder
+  liveLane?: Prisma.SortOrder
+  lateAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
   vendorId?: Prisma.SortOrder
   isGuess?: Prisma.SortOrder
@@ -745,6 +787,8 @@ export type BatchMinOrderByAggregateInput = {
   model?: Prisma.SortOrder
   keyEnv?: Prisma.SortOrder
   headersJson?: Prisma.SortOrder
+  liveLane?: Prisma.SortOrder
+  lateAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
   vendorId?: Prisma.SortOrder
   isGuess?: Prisma.SortOrder
@@ -805,6 +849,8 @@ export type BatchCreateWithoutRowsInput = {
   model: string
   keyEnv?: string | null
   headersJson: string
+  liveLane?: string | null
+  lateAt?: Date | string | null
   state?: string
   vendorId?: string | null
   isGuess?: boolean
@@ -831,6 +877,8 @@ export type BatchUncheckedCreateWithoutRowsInput = {
   model: string
   keyEnv?: string | null
   headersJson: string
+  liveLane?: string | null
+  lateAt?: Date | string | null
   state?: string
   vendorId?: string | null
   isGuess?: boolean
@@ -873,6 +921,8 @@ export type BatchUpdateWithoutRowsInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -899,6 +949,8 @@ export type BatchUncheckedUpdateWithoutRowsInput = {
   model?: Prisma.StringFieldUpdateOperationsInput | string
   keyEnv?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headersJson?: Prisma.StringFieldUpdateOperationsInput | string
+  liveLane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lateAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   vendorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isGuess?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -956,6 +1008,8 @@ export type BatchSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   model?: boolean
   keyEnv?: boolean
   headersJson?: boolean
+  liveLane?: boolean
+  lateAt?: boolean
   state?: boolean
   vendorId?: boolean
   isGuess?: boolean
@@ -984,6 +1038,8 @@ export type BatchSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   model?: boolean
   keyEnv?: boolean
   headersJson?: boolean
+  liveLane?: boolean
+  lateAt?: boolean
   state?: boolean
   vendorId?: boolean
   isGuess?: boolean
@@ -1010,6 +1066,8 @@ export type BatchSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   model?: boolean
   keyEnv?: boolean
   headersJson?: boolean
+  liveLane?: boolean
+  lateAt?: boolean
   state?: boolean
   vendorId?: boolean
   isGuess?: boolean
@@ -1036,6 +1094,8 @@ export type BatchSelectScalar = {
   model?: boolean
   keyEnv?: boolean
   headersJson?: boolean
+  liveLane?: boolean
+  lateAt?: boolean
   state?: boolean
   vendorId?: boolean
   isGuess?: boolean
@@ -1055,7 +1115,7 @@ export type BatchSelectScalar = {
   doneAt?: boolean
 }
 
-export type BatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "lane" | "provider" | "model" | "keyEnv" | "headersJson" | "state" | "vendorId" | "isGuess" | "notOurs" | "submissions" | "looks" | "misses" | "halvings" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "message" | "reckoning" | "createdAt" | "submittedAt" | "doneAt", ExtArgs["result"]["batch"]>
+export type BatchOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "lane" | "provider" | "model" | "keyEnv" | "headersJson" | "liveLane" | "lateAt" | "state" | "vendorId" | "isGuess" | "notOurs" | "submissions" | "looks" | "misses" | "halvings" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "message" | "reckoning" | "createdAt" | "submittedAt" | "doneAt", ExtArgs["result"]["batch"]>
 export type BatchInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.Batch$rowsArgs<ExtArgs>
   _count?: boolean | Prisma.BatchCountOutputTypeDefaultArgs<ExtArgs>
@@ -1081,6 +1141,14 @@ export type $BatchPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Headers that all its requests share.
      */
     headersJson: string
+    /**
+     * Where its trials are asked live if it is late or refused; null: nowhere.
+     */
+    liveLane: string | null
+    /**
+     * Since when it is not waited for any longer: what of it has not run goes live.
+     */
+    lateAt: Date | null
     /**
      * gathering, sealed, submitting, running, done.
      */
@@ -1555,6 +1623,8 @@ export interface BatchFieldRefs {
   readonly model: Prisma.FieldRef<"Batch", 'String'>
   readonly keyEnv: Prisma.FieldRef<"Batch", 'String'>
   readonly headersJson: Prisma.FieldRef<"Batch", 'String'>
+  readonly liveLane: Prisma.FieldRef<"Batch", 'String'>
+  readonly lateAt: Prisma.FieldRef<"Batch", 'DateTime'>
   readonly state: Prisma.FieldRef<"Batch", 'String'>
   readonly vendorId: Prisma.FieldRef<"Batch", 'String'>
   readonly isGuess: Prisma.FieldRef<"Batch", 'Boolean'>

@@ -1,0 +1,114 @@
+// Mode auto on a clock that the test sets: batches as long as the deadline can be met, live calls for what is late or failed.
+import { describe, expect, it, vi } from "vitest";
+
+import { type BatchStage, openBatchStage } from "../test/batch-stage.ts";
+
+const hour = 3_600_000;
+const tariff = { input: 1e-6, output: 5e-6 } as const;
+const limits = { "anthropic/claude-haiku-4-5-20251001": { rpm: 100_000, inputTpm: 1e9, outputTpm: 1e9 } } as const;
+
+/** Submits an auto sweep whose deadline is eight hours away by the stage's clock. */
+async function submitAuto(stage: BatchStage, seeds: number, nowMs: number): Promise<string> {
+  const models = [{ model: "anthropic/claude-haiku-4-5-20251001", mode: "auto" }];
+  const deadline = new Date(nowMs + 8 * hour).toISOString();
+  return (await stage.submit(seeds, { models, limits, spec: { deadline } })).sweepId;
+}
+
+/** What the vendor has on the bill: live calls at the list price, batches at half. */
+function billed(stage: BatchStage): number {
+  const live = stage.mock.counts();
+  const inBatches = stage
+    .made()
+    .reduce((sum, batch) => sum + (batch.inputTokens * tariff.input + batch.outputTokens * tariff.output) / 2, 0);
+  return live.inputTokens * tariff.input + live.outputTokens * tariff.output + inBatches;
+}
+
+describe("mode auto", () => {
+  it("asks in batches at half the price where they come in time: nothing goes live", async () => {
+    const nowMs = Date.now();
+    const stage = await openBatchStage({ clock: () => nowMs });
+    const sweepId = await submitAuto(stage, 6, nowMs);
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs, repairs: false });
+    await stage.reach("done", 6);
+    const books = await stage.accounts(sweepId);
+    expect(books).toMatchObject({ exchanges: { reply: 6 }, live: 0, late: 0, reservedUsd: 0, open: 0 });
+    expect(books.spentUsd).toBeCloseTo(billed(stage), 12);
+  });
+
+  it("that waits too long cancels its batch and asks its rows live, once, before the deadline (T46)", async () => {
+    let nowMs = Date.now();
+    const stage = await openBatchStage({ clock: () => nowMs, batches: [{ afterMs: 20 * hour }] });
+    const sweepId = await submitAuto(stage, 6, nowMs);
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs, repairs: false });
+    await vi.waitFor(() => expect(stage.made()).toHaveLength(1), { timeout: 10_000, interval: 20 });
+    nowMs += 7.5 * hour;
+    // It is still not too late: nothing is paid twice for impatience.
+    expect((await stage.accounts(sweepId)).exchanges).toEqual({});
+    nowMs += 0.35 * hour;
+    await stage.reach("done", 6);
+    const books = await stage.accounts(sweepId);
+    expect(books).toMatchObject({ exchanges: { reply: 6 }, live: 6, late: 0, reservedUsd: 0, open: 0, scored: 6 });
+    expect(stage.made().map(({ ends }) => ends)).toEqual([{ canceled: 6 }]);
+    expect(books.spentUsd).toBeCloseTo(billed(stage), 12);
+  });
+
+  it("that has no time for batches asks live at once", async () => {
+    const nowMs = Date.now();
+    const stage = await openBatchStage();
+    const sweepId = await submitAuto(stage, 3, nowMs);
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs + 7.9 * hour, repairs: false });
+    await stage.reach("done", 3);
+    expect(stage.made()).toEqual([]);
+    expect(await stage.accounts(sweepId)).toMatchObject({ live: 3, exchanges: { reply: 3 } });
+  });
+
+  it("asks live, and not in another batch, what a batch expired, failed or lost; the rest of it stands", async () => {
+    const nowMs = Date.now();
+    const rows = [
+      { nth: 1, end: "expired" },
+      { nth: 2, end: "errored", error: "server_error" },
+      { nth: 3, end: "missing" },
+    ] as const;
+    const stage = await openBatchStage({ clock: () => nowMs, batches: [{ rows: [...rows] }] });
+    const sweepId = await submitAuto(stage, 8, nowMs);
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs, repairs: false });
+    await stage.reach("done", 8);
+    expect(stage.made()).toHaveLength(1);
+    const books = await stage.accounts(sweepId);
+    expect(books).toMatchObject({
+      exchanges: { reply: 8, overloaded: 1, transient_server: 1, transport: 1 },
+      live: 3,
+      reservedUsd: 0,
+      open: 0,
+    });
+    expect(books.spentUsd).toBeCloseTo(books.costUsd, 12);
+  });
+
+  it("asks live what was refused as a batch", async () => {
+    const nowMs = Date.now();
+    const stage = await openBatchStage({ clock: () => nowMs, batches: [{ refuse: "bad_request" }] });
+    const sweepId = await submitAuto(stage, 4, nowMs);
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs, repairs: false });
+    await stage.reach("done", 4);
+    const books = await stage.accounts(sweepId);
+    expect(books).toMatchObject({ exchanges: { reply: 4 }, live: 4, reservedUsd: 0, open: 0 });
+    expect(books.spentUsd).toBeCloseTo(billed(stage), 12);
+  });
+
+  it("is not what a sweep becomes by being submitted again: a delivery of a trial that is now for batches asks nobody", async () => {
+    const stage = await openBatchStage();
+    const model = "anthropic/claude-haiku-4-5-20251001";
+    await stage.submit(4, { models: [model], limits });
+    const sweepId = await stage.submitBatched(4);
+    stage.workPaced();
+    stage.workBatches({ repairs: false });
+    await stage.reach("done", 4);
+    expect(await stage.accounts(sweepId)).toMatchObject({ exchanges: { reply: 4 }, live: 0 });
+    expect(stage.mock.counts().completed).toBe(0);
+  });
+});
