@@ -104,6 +104,8 @@ it("people whose file gives them a model's name are not counted as that model", 
   expect(data.people).toEqual(["m (people)"]);
   expect(data.table.size()).toBe(4);
   const options = { seed: "s", resamples: 100, permutations: 100, level: 0.95, interval: "bca" } as const;
+  const compared = runExperiment("models", data, options).tables[0]?.rows.map(({ model }) => model);
+  expect(new Set(compared)).toEqual(new Set(["m"]));
   const { models } = analysePaired(data.table, options);
   expect(Object.entries(models).map(([name, { planned }]) => [name, planned])).toEqual([
     ["m", 3],

@@ -1,6 +1,6 @@
 export { type Detectable, planDetectable, publishedMeiSd } from "./detectable.ts";
 export { type AnalysisData, gatherData, type GatherOptions, rescored } from "./gather.ts";
-export { experimentNames, experimentTitles, runExperiment, whyNot } from "./run-experiments.ts";
+export { experimentNames, experimentTitles, runExperiment, whyNot, withoutPeople } from "./run-experiments.ts";
 export {
   type Conversation,
   joinReplies,

@@ -58,10 +58,17 @@ export const experimentTitles: Readonly<Record<ExperimentName, string>> = {
 
 /** Runs one experiment over gathered data. */
 export function runExperiment(name: ExperimentName, data: AnalysisData, options: ExperimentOptions): ExperimentResult {
-  const result = experiments[name](data, options);
+  const result = experiments[name](name === "human" ? data : withoutPeople(data), options);
   return data.walkStep > 1 && readsWalks.has(name)
     ? { ...result, warnings: [...result.warnings, sampled(data)] }
     : result;
+}
+
+/** People belong to the comparison with people: elsewhere their names would be models, and one more pair to correct for each. */
+export function withoutPeople(data: AnalysisData): AnalysisData {
+  if (data.people.length === 0) return data;
+  const { table, people } = data;
+  return { ...data, table: { ...table, models: () => table.models().filter((model) => !people.includes(model)) } };
 }
 
 const readsWalks: ReadonlySet<ExperimentName> = new Set(["confidence", "human"]);

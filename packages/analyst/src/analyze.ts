@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 
-import { experimentNames, runExperiment } from "@hallumaze/analysis";
+import { experimentNames, runExperiment, withoutPeople } from "@hallumaze/analysis";
 import {
   type AddCommand,
   type Console,
@@ -128,7 +128,7 @@ async function analyseStored(console: Console, name: string, options: AnalyzeOpt
   const gathered = await gatherSweep(house, sweep, console.interrupt);
   const data = options.reasoning === undefined ? gathered : { ...gathered, reasoning: options.reasoning };
   if (options.experiment === undefined) {
-    const analysis = analysePaired(data.table, statisticsOptions(options));
+    const analysis = analysePaired(withoutPeople(data).table, statisticsOptions(options));
     if (options.json) console.out(JSON.stringify(analysis));
     else printPaired(console, analysis);
     return exitCodes.ok;
