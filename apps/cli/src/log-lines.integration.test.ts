@@ -38,7 +38,7 @@ it("queued, paused, resumed, parked and limited are told once per change, with i
   ]);
   expect(await told("pause", "night", ...model)).toEqual([]);
   expect(await told("pause", "night")).toEqual([{ sweepId: id, models: [], msg: "sweep paused" }]);
-  const resumed = { sweepId: id, models: [], held: [], trials: 6, msg: "sweep resumed" };
+  const resumed = { sweepId: id, models: [], trials: 6, msg: "sweep resumed" };
   expect(await told("resume", "night")).toEqual([resumed]);
   expect(await told("resume", "night")).toEqual([]);
 

