@@ -37,11 +37,11 @@ const removals = [
 export function ablate(table: TrialTable, options: ExperimentOptions = {}): ExperimentResult {
   const draws = openDraws("ablation", options);
   const models = table.models();
-  const values = new Map(models.map((model) => [model, ablatedValues(table.ofModel(model))]));
   const found = profiles.flatMap((profile) =>
-    removals.map((removal, at) => {
+    removals.map((removal) => {
       const byModel = models.map((model) => {
-        const own = (values.get(model) ?? []).filter((value) => value.profile === profile && value.removal === at);
+        // Made anew for each: all of a million trials' at once would take most of a gigabyte.
+        const own = ablatedValues(table.ofModel(model), profile, removal);
         const change = describeDifferences(
           own.map(({ group, stratum, full, left }) => ({ group, stratum, value: left === null ? null : left - full })),
           draws,
@@ -152,28 +152,26 @@ interface Parts {
 interface AblatedValue {
   readonly group: string;
   readonly stratum: string;
-  readonly profile: Profile;
-  readonly removal: number;
   readonly full: number;
   /** Null where the index cannot be taken apart: what it is made of was not kept. */
   readonly left: number | null;
 }
 
-function ablatedValues(trials: readonly Trial[]): readonly AblatedValue[] {
-  return trials.flatMap((trial) =>
-    profiles.flatMap((profile) => {
-      const parts = profile === "seed" ? seedParts(trial) : robustParts(trial);
-      if (parts === null) return [];
-      return removals.map(({ from, of }, removal) => ({
-        group: trial.maze.key,
-        stratum: String(trial.maze.size).padStart(3, "0"),
-        profile,
-        removal,
-        full: from === "MEI" ? parts.mei : parts.score,
-        left: of(parts),
-      }));
-    }),
-  );
+function ablatedValues(
+  trials: readonly Trial[],
+  profile: Profile,
+  { from, of }: (typeof removals)[number],
+): readonly AblatedValue[] {
+  return trials.flatMap((trial) => {
+    const parts = profile === "seed" ? seedParts(trial) : robustParts(trial);
+    if (parts === null) return [];
+    return {
+      group: trial.maze.key,
+      stratum: String(trial.maze.size).padStart(3, "0"),
+      full: from === "MEI" ? parts.mei : parts.score,
+      left: of(parts),
+    };
+  });
 }
 
 function seedParts(trial: Trial): Parts | null {
