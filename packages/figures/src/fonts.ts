@@ -26,11 +26,15 @@ export interface TextRun {
 /** The families in order of preference: the second has what the first lacks (Korean). Both are under the OFL 1.1. */
 export const fontStack = "Roboto, Gowun Dodum, sans-serif";
 
-const require = createRequire(import.meta.url);
-const folders = {
-  roboto: path.dirname(require.resolve("@fontsource/roboto/package.json")),
-  "gowun-dodum": path.dirname(require.resolve("@fontsource/gowun-dodum/package.json")),
-};
+const folders = findFolders();
+
+function findFolders() {
+  const require = createRequire(import.meta.url);
+  return {
+    roboto: path.dirname(require.resolve("@fontsource/roboto/package.json")),
+    "gowun-dodum": path.dirname(require.resolve("@fontsource/gowun-dodum/package.json")),
+  };
+}
 
 /** Latin first: parts of Unicode overlap, and fewer faces make smaller files. */
 const robotoParts = [

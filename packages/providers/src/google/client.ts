@@ -1,4 +1,4 @@
-import { type GenerateContentRequest, GoogleGenerativeAI } from "@google/generative-ai";
+import type { GenerateContentRequest } from "@google/generative-ai";
 
 import type { Vendor } from "../attempt.ts";
 import type { Recorder } from "../recorder.ts";
@@ -14,6 +14,7 @@ export function openGoogle(recorder: Pick<Recorder, "fetch" | "isRecording">): V
   return {
     draft: draftGoogle,
     send: async (draft, model, endpoint) => {
+      const { GoogleGenerativeAI } = await import("@google/generative-ai");
       const client = new GoogleGenerativeAI(endpoint.key ?? "none");
       const options = { baseUrl: endpoint.url, apiVersion: "v1beta" };
       const sdk = client.getGenerativeModel({ model }, options);
