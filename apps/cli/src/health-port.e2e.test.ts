@@ -70,6 +70,7 @@ describe("a worker's health port", () => {
     for (const words of [
       ["worker", "--role", "solve,judge", "--health-port", port],
       ["serve", "--judge", "sim/judge", "--port", port],
+      ["mock-providers", "--port", port],
     ]) {
       const { code, err } = await stage.run(words);
       expect(err).toContain(`cannot listen on 127.0.0.1:${port}: another program has that port. Choose another`);

@@ -48,6 +48,28 @@ describe("a new sweep over cells that are answered", () => {
   });
 });
 
+describe("status without a name", () => {
+  it("has a line for each of many sweeps, and one code for all", async () => {
+    for (const name of ["one", "two", "three", "four", "five"])
+      expect(await stage.run(["run", stage.spec(name, { models: ["sim/oracle"], seeds: [1] })])).toMatchObject({
+        code: 0,
+      });
+    const failing = {
+      models: [{ model: "sim/oracle", params: { failureRate: 1 } }],
+      seeds: [2],
+      retries: { tries: 1 },
+    };
+    expect(await stage.run(["run", stage.spec("six", failing)])).toMatchObject({ code: 3 });
+    const { code, out } = await stage.run(["status"]);
+    expect(code).toBe(3);
+    const lines = out.trimEnd().split("\n");
+    expect(lines.filter((line) => /^(one|two|three|four|five): 1\/1 done/.test(line))).toHaveLength(5);
+    expect(lines).toContainEqual(expect.stringMatching(/^six: 0\/1 done, 1 failed/));
+    expect(lines.at(-1)).toMatch(/^\d+ sweeps; one with all its tables: hallumaze status NAME$/);
+    expect(out).not.toContain("model");
+  });
+});
+
 describe("a provider that fails", () => {
   it("costs exactly the tries, ends failed with exit code 3, and retry gives the chosen trials as many again", async () => {
     // What every trial went through, written by the database itself.
@@ -73,6 +95,15 @@ describe("a provider that fails", () => {
     expect(
       await ledger.sql("SELECT exchanges, count(*)::int AS times FROM history WHERE state = 'failed' GROUP BY 1"),
     ).toEqual([{ exchanges: 2, times: 8 }]);
+
+    // Without a word of the operator's, nobody is asked again, and that is said before anything runs.
+    expect(await stage.run(["run", spec, "--json"])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(
+        "8 failed in an earlier run and are not asked again: hallumaze retry broken --failed",
+      ),
+    });
+    expect(await tally()).toEqual([{ exchanges: 2, trials: 8 }]);
 
     expect(await stage.run(["retry", "broken", "--failed", "--size", "7", "--model", "sim/oracle"])).toMatchObject({
       code: 0,

@@ -1,4 +1,12 @@
-import { type AddCommand, type Console, exitCodes, integerBetween, readText, UsageError } from "@hallumaze/console";
+import {
+  type AddCommand,
+  type Console,
+  exitCodes,
+  integerBetween,
+  listenProblem,
+  readText,
+  UsageError,
+} from "@hallumaze/console";
 
 import { mockProvidersFromOptions, startMockProviders } from "@hallumaze/mock-providers";
 import type { House } from "@hallumaze/runtime";
@@ -14,7 +22,7 @@ export const addMockProvidersCommand: AddCommand = (program, console, register) 
     .addHelpText("after", "\nExample:\n  $ hallumaze mock-providers --port 4010\n");
   register(command, async (options: { readonly port: number; readonly config?: string; readonly json?: boolean }) => {
     const config = options.config === undefined ? {} : await readConfig(console, options.config);
-    const server = await mockProvidersFromOptions({ port: options.port, ...config });
+    const server = await mockProvidersFromOptions({ port: options.port, ...config }).catch(rethrowPlain);
     try {
       const variables = server.environment();
       if (options.json) console.out(JSON.stringify({ urls: server.urls, environment: variables }));
@@ -29,6 +37,12 @@ export const addMockProvidersCommand: AddCommand = (program, console, register) 
     return exitCodes.ok;
   });
 };
+
+/** A port that is taken is told as every other command tells it. */
+function rethrowPlain(error: unknown): never {
+  const cause = error instanceof Error ? error.cause : undefined;
+  throw listenProblem(cause) === null ? error : cause;
+}
 
 async function readConfig(console: Console, path: string): Promise<Record<string, unknown>> {
   const text = await readText(console, path);

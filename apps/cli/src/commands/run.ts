@@ -84,6 +84,11 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   }
   await openResultsFolder(console, spec.name, options.output);
   const plan = await announcePlan(console, say, house, spec, options);
+  if (before !== null) {
+    const failed = countState(await house.store.progress(before.sweepId), "failed");
+    const retry = `hallumaze retry ${quoted(spec.name)} --failed`;
+    if (failed > 0) say(`${formatCount(failed)} failed in an earlier run and are not asked again: ${retry}, then run`);
+  }
   await using watch = await watchHouse(house, console.environment(), await readBuild(), {
     logger: console.logger(),
     variables: console.variables,

@@ -9,7 +9,7 @@ import {
 } from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { LaneUse, ModelProgress, SweepMoney, SweepProgress } from "@hallumaze/engine";
+import type { LaneUse, ModelProgress, SweepMoney, SweepProgress, SweepRecord } from "@hallumaze/engine";
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
@@ -30,7 +30,7 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
   const command = program
     .command("status")
     .description("show how sweeps stand: by model and outcome, with failures grouped")
-    .argument("[sweep]", "name of the sweep; all when left out")
+    .argument("[sweep]", "name of the sweep; all when left out, a line each where they are many")
     .option("--watch", "show it again every two seconds until all is finished")
     .option("--json", "print JSON, one line a sweep")
     .addHelpText("after", "\nExample:\n  $ hallumaze status baselines --watch\n");
@@ -38,12 +38,42 @@ export const addStatusCommand: AddCommand = (program, console, register) => {
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const sweeps = name === undefined ? await house.store.listSweeps() : [await findSweep(house.store, name)];
     if (sweeps.length === 0) console.err("no sweeps yet. Start one with: hallumaze run examples/baselines.yaml");
+    if (sweeps.length > shownWhole && !options.json) return await showOverview(console, house, sweeps, options);
     let code: ExitCode = exitCodes.ok;
     for (const sweep of sweeps)
       code = Math.max(code, await showSweep(console, house, sweep.sweepId, options)) as ExitCode;
     return code;
   });
 };
+
+/** With more sweeps than this, each has one line: what matters of many is which of them to look at. */
+const shownWhole = 5;
+/** Sweeps that are counted side by side. */
+const countedAtOnce = 8;
+
+async function showOverview(
+  console: Console,
+  house: House,
+  sweeps: readonly SweepRecord[],
+  { watch }: StatusOptions,
+): Promise<ExitCode> {
+  for (;;) {
+    let code: ExitCode = exitCodes.ok;
+    let open = 0;
+    for (let at = 0; at < sweeps.length; at += countedAtOnce) {
+      const part = sweeps.slice(at, at + countedAtOnce);
+      for (const progress of await Promise.all(part.map(({ sweepId }) => house.store.progress(sweepId)))) {
+        console.out(progressLine(progress, console.now() - progress.sweep.createdAtMs, "begun before "));
+        for (const line of describeSteering(progress.sweep)) console.out(`  ${line}`);
+        code = Math.max(code, exitCodeOf(progress)) as ExitCode;
+        open += openTrials(progress);
+      }
+    }
+    console.out(`${formatCount(sweeps.length)} sweeps; one with all its tables: hallumaze status NAME`);
+    if (!watch || open === 0 || console.interrupt.aborted) return code;
+    await sleep(2000, undefined, { signal: console.interrupt }).catch(() => undefined);
+  }
+}
 
 async function showSweep(console: Console, house: House, sweepId: string, options: StatusOptions): Promise<ExitCode> {
   let last: { readonly found: SweepFindings; readonly atMs: number } | null = null;
