@@ -1,6 +1,6 @@
-import type { TrialSourceStore } from "@hallumaze/analysis";
+import type { ReplySourceStore, TrialSourceStore } from "@hallumaze/analysis";
 import type { DetectorStorePort } from "@hallumaze/detectors";
-import type { LimiterPort, QueuePort, StorePort, SweepRecord } from "@hallumaze/engine";
+import type { LimiterPort, QueuePort, SweepRecord } from "@hallumaze/engine";
 import { HalluMazeError } from "@hallumaze/foundation";
 import type { ImportStorePort } from "@hallumaze/imports";
 import type { JudgeStorePort } from "@hallumaze/judging";
@@ -20,7 +20,7 @@ export interface PagePorts {
     TrialSourceStore &
     DetectorStorePort &
     ImportStorePort &
-    Pick<StorePort, "streamReplies"> &
+    ReplySourceStore &
     Pick<JudgeStorePort, "judgementsOf" | "judgeProgress" | "findCalibration">;
   readonly queue: Pick<QueuePort, "enqueue" | "depth">;
   readonly limiter: Pick<LimiterPort, "park" | "resume" | "use">;

@@ -4,9 +4,11 @@ import {
   experimentNames,
   experimentTitles,
   gatherData,
+  type ReplySourceStore,
   runExperiment,
   type TrialSourceStore,
   trialRecords,
+  walkStepOf,
   whyNot,
 } from "@hallumaze/analysis";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
@@ -36,12 +38,13 @@ const pageSize = 500;
 
 /** Opens studies in this thread, which answers nothing else while an experiment runs: for tests and commands. */
 export function studiesHere(
-  store: TrialSourceStore & Pick<StorePort, "streamReplies" | "progress"> & Pick<ImportStorePort, "streamImported">,
+  store: TrialSourceStore & ReplySourceStore & Pick<StorePort, "progress"> & Pick<ImportStorePort, "streamImported">,
 ): OpenStudy {
   return async (sweep, signal) => {
     const { models } = await store.progress(sweep.sweepId);
     const expected = models.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0);
-    const data = await gatherData(trialRecords(store, sweep), store.streamImported(pageSize), { expected, signal });
+    const records = trialRecords(store, sweep, walkStepOf(expected));
+    const data = await gatherData(records, store.streamImported(pageSize), { expected, signal });
     const results = new Map<ExperimentName, ExperimentResult>();
     return {
       held: experimentNames.map((experiment) => ({

@@ -10,7 +10,7 @@ import { createDatabase, createRedis } from "@hallumaze/testkit";
 import { Redis } from "ioredis";
 
 import { type Ledger, openLedger, openStage, type Program, type Stage } from "../test/program-stage.ts";
-import { memoryOf, peakOf } from "./process-memory.ts";
+import { costOf, memoryOf } from "./process-memory.ts";
 
 const trials = Number(process.argv[2] ?? 2000);
 const concurrency = Number(process.argv[3] ?? 16);
@@ -135,7 +135,7 @@ async function watchExport({ folder, start }: Stage) {
   const file = join(folder, "large.jsonl");
   const startedMs = performance.now();
   const program = start(["export", "large", "--format", "jsonl", "--output", file]);
-  const peakMb = await peakOf(program.pid);
+  const { peakMb } = await costOf(program.pid);
   const { code, err } = await program.ended;
   if (code !== 0) throw new Error(err);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n").length;

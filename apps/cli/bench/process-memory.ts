@@ -19,12 +19,31 @@ export function memoryOf(pid: number): ProcessMemory | null {
   }
 }
 
-/** Watches a process to its end; gives the highest resident memory seen, in MB. */
-export async function peakOf(pid: number): Promise<number> {
-  let peakMb = 0;
+/** What a process took, seen from outside to its end. */
+export interface ProcessCost {
+  /** Highest resident memory (VmHWM). */
+  readonly peakMb: number;
+  /** Processor time of all its threads, user and system: what it took however busy the machine was. */
+  readonly cpuSeconds: number;
+}
+
+/** Watches a process to its end. */
+export async function costOf(pid: number): Promise<ProcessCost> {
+  let cost: ProcessCost = { peakMb: 0, cpuSeconds: 0 };
   for (let memory = memoryOf(pid); memory !== null; memory = memoryOf(pid)) {
-    peakMb = memory.peakMb;
+    cost = { peakMb: memory.peakMb, cpuSeconds: cpuSecondsOf(pid) ?? cost.cpuSeconds };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return peakMb;
+  return cost;
+}
+
+/** SOURCE: proc_pid_stat(5), fields 14 and 15, in ticks of a hundredth of a second. */
+function cpuSecondsOf(pid: number): number | null {
+  try {
+    // The name, field 2, may hold blanks.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return null;
+  }
 }

@@ -1,15 +1,30 @@
+import type { StoredReply, SweepRecord, TrialRow } from "@hallumaze/engine";
 import { analysePaired } from "@hallumaze/experiments";
 import { parseImport, type StoredImportedTrial } from "@hallumaze/imports";
 import { describe, expect, it } from "vitest";
 
-import { gatherData } from "./gather.ts";
+import { gatherData, walkStepOf } from "./gather.ts";
 import { runExperiment } from "./run-experiments.ts";
-import type { TrialRecord } from "./trial-record.ts";
+import { type TrialRecord, trialRecords } from "./trial-record.ts";
+
+const sweep: SweepRecord = {
+  sweepId: "s",
+  name: "s",
+  specJson: JSON.stringify({ name: "s", models: ["sim/dfs-honest"], seeds: [1], sizes: [5] }),
+  createdAtMs: 0,
+  estimate: null,
+  paused: null,
+  cancelledAtMs: null,
+  priority: 0,
+  weight: 1,
+};
 
 const signal = new AbortController().signal;
 
+type StoredRecord = TrialRecord & { readonly row: TrialRow };
+
 /** Answered trials of one model on a maze each, every step with a confidence. */
-async function* records(count: number): AsyncGenerator<TrialRecord> {
+async function* records(count: number): AsyncGenerator<StoredRecord> {
   for (let seed = 1; seed <= count; seed++) {
     const plan: TrialRecord["row"]["plan"] = {
       format: 1,
@@ -78,6 +93,38 @@ describe("more walks than memory should hold", () => {
     expect(data.confidences).toHaveLength(4);
     const options = { seed: "s", resamples: 100, permutations: 100, level: 0.95, interval: "bca" } as const;
     expect(runExperiment("confidence", data, options).warnings.map(({ code }) => code)).not.toContain("walks-sampled");
+  });
+});
+
+describe("a sweep of more walks than are kept", () => {
+  it("is read without the replies of the others, and gives the same data", async () => {
+    const known: StoredRecord[] = [];
+    for await (const record of records(10)) known.push(record);
+    const asked: string[] = [];
+    const store = {
+      streamTrials: async function* () {
+        yield known.slice(0, 4).map(({ row }) => row);
+        yield known.slice(4).map(({ row }) => row);
+      },
+      streamReplies: (): AsyncGenerator<readonly StoredReply[]> => {
+        throw new Error("reads every reply");
+      },
+      repliesOf: async (trialIds: readonly string[]) => {
+        asked.push(...trialIds);
+        return known.flatMap(({ row: { trialId, plan }, conversation }) =>
+          conversation !== null && trialIds.includes(trialId) ? [{ trialId, plan, ...conversation }] : [],
+        );
+      },
+      judgementsOfSweep: async function* () {},
+    };
+    const step = walkStepOf(10, 4);
+    expect(step).toBe(3);
+    const options = { expected: 10, walksMax: 4, signal };
+    const sparing = await gatherData(trialRecords(store, sweep, step), imported(), options);
+    expect(asked).toEqual(["t3", "t6", "t9"]);
+    const whole = await gatherData(records(10), imported(), options);
+    expect(JSON.stringify(sparing.confidences)).toBe(JSON.stringify(whole.confidences));
+    expect(sparing.walkStep).toBe(whole.walkStep);
   });
 });
 

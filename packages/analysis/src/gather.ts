@@ -40,11 +40,16 @@ export interface GatherOptions {
   readonly signal: AbortSignal;
 }
 
+/** Every how manieth of these trials' walk is kept. */
+export function walkStepOf(expected: number, walksMax = 20_000): number {
+  return Math.max(1, Math.ceil(expected / walksMax));
+}
+
 /** Reads trials, and others' results beside them, into what the experiments work on. */
 export async function gatherData(
   records: AsyncIterable<TrialRecord>,
   imported: AsyncIterable<readonly StoredImportedTrial[]>,
-  { expected, walksMax = 20_000, signal }: GatherOptions,
+  { expected, walksMax, signal }: GatherOptions,
 ): Promise<AnalysisData> {
   const table = createTrialTable();
   const confidences: ConfidenceTrial[] = [];
@@ -54,7 +59,7 @@ export async function gatherData(
   const hasPeople = logs.length + aggregates.length > 0;
   const aliases = new Set<string>();
   const reasoning = new Set<string>();
-  const step = Math.max(1, Math.ceil(expected / walksMax));
+  const step = walkStepOf(expected, walksMax);
   let number = 0;
   for await (const { row, conversation } of records) {
     signal.throwIfAborted();

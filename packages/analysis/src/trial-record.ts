@@ -39,12 +39,30 @@ export async function* judgedTrials(
   }
 }
 
-/** A sweep's trials, each with its replies, one at a time. */
+/** The part of the ledger that replies are read from. */
+export type ReplySourceStore = Pick<StorePort, "streamReplies" | "repliesOf">;
+
+/**
+ * A sweep's trials, each with its replies, one at a time. `walkStep`: only every so manieth has them, as `gatherData` asks
+ * for no others: the replies of a million trials are gigabytes.
+ */
 export async function* trialRecords(
-  store: TrialSourceStore & Pick<StorePort, "streamReplies">,
+  store: TrialSourceStore & ReplySourceStore,
   sweep: SweepRecord,
+  walkStep = 1,
 ): AsyncGenerator<TrialRecord> {
-  yield* joinReplies(judgedTrials(store, sweep), store.streamReplies(sweep.sweepId, pageSize));
+  if (walkStep === 1) {
+    yield* joinReplies(judgedTrials(store, sweep), store.streamReplies(sweep.sweepId, pageSize));
+    return;
+  }
+  let number = 0;
+  for await (const page of judgedTrials(store, sweep)) {
+    const wanted = page.filter(({ state }, at) => (number + at + 1) % walkStep === 0 && state === "done");
+    number += page.length;
+    const replies = await store.repliesOf(wanted.map(({ trialId }) => trialId));
+    const byTrial = new Map(replies.map(({ trialId, ...conversation }) => [trialId, conversation]));
+    for (const row of page) yield { row, conversation: byTrial.get(row.trialId) ?? null };
+  }
 }
 
 /**

@@ -9,11 +9,13 @@ import {
   runExperiment,
   type TrialRecord,
   trialRecords,
+  walkStepOf,
   whyNot,
 } from "@hallumaze/analysis";
 import { writeWhole } from "@hallumaze/console";
 import type { SweepRecord } from "@hallumaze/engine";
 import type { StoredImportedTrial } from "@hallumaze/imports";
+import { formatCount } from "@hallumaze/reports";
 import type { House } from "@hallumaze/runtime";
 import type { ExperimentOptions } from "@hallumaze/trials";
 
@@ -44,7 +46,8 @@ export interface WrittenReport {
 export async function gatherSweep(house: House, sweep: SweepRecord, signal: AbortSignal): Promise<AnalysisData> {
   const { models } = await house.store.progress(sweep.sweepId);
   const expected = models.reduce((sum, { states }) => sum + Object.values(states).reduce((a, b) => a + b, 0), 0);
-  return gatherData(trialRecords(house.store, sweep), house.store.streamImported(pageSize), { expected, signal });
+  const records = trialRecords(house.store, sweep, walkStepOf(expected));
+  return gatherData(records, house.store.streamImported(pageSize), { expected, signal });
 }
 
 const pageSize = 500;
@@ -91,10 +94,22 @@ export async function writeReport(
     say(`${name} …`);
     experiments.push(await writeExperiment(folder, runExperiment(name, data, options)));
   }
-  const draws =
-    `Intervals: ${options.level * 100} %, ${options.interval} bootstrap over mazes, ${options.resamples} resamples, ` +
-    `drawn from the seed "${options.seed}".`;
-  const page = reportPage({ sweep, facts: [...facts, draws], leftOut, warnings }, experiments);
+  const page = reportPage({ sweep, facts: [...facts, methodOf(options, experiments)], leftOut, warnings }, experiments);
   await writeWhole(join(folder, "report.html"), [page]);
   return { experiments, leftOut };
+}
+
+/** How the intervals were made, in a line; what was worked out instead of drawn is said where there is any. */
+function methodOf(options: Required<ExperimentOptions>, experiments: readonly WrittenExperiment[]): string {
+  const drawn =
+    `Intervals: ${options.level * 100} %, ${options.interval} bootstrap over mazes, ${options.resamples} resamples, ` +
+    `drawn from the seed "${options.seed}".`;
+  const expanded = experiments.flatMap(({ result }) => result.provenance.expanded ?? []);
+  const [first] = expanded;
+  if (first === undefined) return drawn;
+  const intervals = expanded.reduce((sum, own) => sum + own.intervals, 0);
+  return (
+    `${drawn} Of means over ${formatCount(first.mazesMin)} mazes or more, ${formatCount(intervals)} intervals were not drawn: ` +
+    "they are the same bootstrap's quantiles, worked out from the moments of its resampled mean (Cornish-Fisher)."
+  );
 }

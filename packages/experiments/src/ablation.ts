@@ -1,5 +1,5 @@
 import { firstErrorFactor, hallumazeScore, loopEscape, tenthsOfMei } from "@hallumaze/metrics";
-import { spearman } from "@hallumaze/statistics";
+import { type GroupedValue, spearman } from "@hallumaze/statistics";
 import {
   type Draws,
   type ExperimentOptions,
@@ -8,6 +8,7 @@ import {
   contrast,
   describeDifferences,
   openDraws,
+  stratumOf,
 } from "@hallumaze/trials";
 
 import { contrastCells, contrastColumns, contrastFigure } from "./contrast-report.ts";
@@ -40,14 +41,14 @@ export function ablate(table: TrialTable, options: ExperimentOptions = {}): Expe
   const found = profiles.flatMap((profile) =>
     removals.map((removal) => {
       const byModel = models.map((model) => {
-        // Made anew for each: all of a million trials' at once would take most of a gigabyte.
-        const own = ablatedValues(table.ofModel(model), profile, removal);
+        // Read once, one at a time: all of a million trials' would take most of a gigabyte.
+        const [full, left] = [mazeAverage(), mazeAverage()];
         const change = describeDifferences(
-          own.map(({ group, stratum, full, left }) => ({ group, stratum, value: left === null ? null : left - full })),
+          changesOf(table.ofModel(model), { profile, removal, full, left }),
           draws,
           `${model}/${profile}/${removal.removed}`,
         );
-        return { model, full: meanOver(own, "full"), left: meanOver(own, "left"), change };
+        return { model, full: full.mean(), left: left.mean(), change };
       });
       const order = spearman(
         byModel.map(({ full }) => full),
@@ -149,29 +150,29 @@ interface Parts {
   readonly score: number;
 }
 
-interface AblatedValue {
-  readonly group: string;
-  readonly stratum: string;
-  readonly full: number;
-  /** Null where the index cannot be taken apart: what it is made of was not kept. */
-  readonly left: number | null;
-}
-
-function ablatedValues(
+/** What leaving a part out changes of each trial's index; the index itself is added to the averages on the way. */
+function* changesOf(
   trials: readonly Trial[],
-  profile: Profile,
-  { from, of }: (typeof removals)[number],
-): readonly AblatedValue[] {
-  return trials.flatMap((trial) => {
+  {
+    profile,
+    removal: { from, of },
+    full,
+    left,
+  }: {
+    readonly profile: Profile;
+    readonly removal: (typeof removals)[number];
+    readonly full: MazeAverage;
+    readonly left: MazeAverage;
+  },
+): Generator<GroupedValue> {
+  for (const trial of trials) {
     const parts = profile === "seed" ? seedParts(trial) : robustParts(trial);
-    if (parts === null) return [];
-    return {
-      group: trial.maze.key,
-      stratum: String(trial.maze.size).padStart(3, "0"),
-      full: from === "MEI" ? parts.mei : parts.score,
-      left: of(parts),
-    };
-  });
+    if (parts === null) continue;
+    const [whole, rest] = [from === "MEI" ? parts.mei : parts.score, of(parts)];
+    full.add(trial.maze.key, whole);
+    left.add(trial.maze.key, rest);
+    yield { group: trial.maze.key, stratum: stratumOf(trial.maze), value: rest - whole };
+  }
 }
 
 function seedParts(trial: Trial): Parts | null {
@@ -216,13 +217,29 @@ function withoutBrs({ profile, mei, ce }: Parts): number {
   return profile === "seed" ? (left * 0.95) / 0.75 : left / 0.8;
 }
 
-function meanOver(values: readonly AblatedValue[], which: "full" | "left"): number | null {
-  const mazes = new Map<string, number[]>();
-  for (const { group, [which]: value } of values) {
-    if (value !== null) mazes.set(group, [...(mazes.get(group) ?? []), value]);
-  }
-  const means = [...mazes.values()].map((own) => own.reduce((sum, value) => sum + value, 0) / own.length);
-  return means.length === 0 ? null : means.reduce((sum, value) => sum + value, 0) / means.length;
+interface MazeAverage {
+  readonly add: (maze: string, value: number) => void;
+  /** The mean of the mazes' means; null without a value. */
+  readonly mean: () => number | null;
+}
+
+function mazeAverage(): MazeAverage {
+  const mazes = new Map<string, { sum: number; count: number }>();
+  return {
+    add: (maze, value) => {
+      const own = mazes.get(maze);
+      if (own === undefined) mazes.set(maze, { sum: value, count: 1 });
+      else {
+        own.sum += value;
+        own.count += 1;
+      }
+    },
+    mean: () => {
+      let total = 0;
+      for (const { sum, count } of mazes.values()) total += sum / count;
+      return mazes.size === 0 ? null : total / mazes.size;
+    },
+  };
 }
 
 function conditionRows(table: TrialTable, draws: Draws) {

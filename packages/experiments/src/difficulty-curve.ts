@@ -1,4 +1,4 @@
-import { bootstrapDraws, groupMeans, resample, spearman } from "@hallumaze/statistics";
+import { bootstrapDraws, groupMeans, spearman } from "@hallumaze/statistics";
 import {
   type Draws,
   type Estimate,
@@ -123,29 +123,48 @@ function sentence(model: string, sizes: number, slopeOf: Estimate | undefined): 
   return `${model}: ${verb} ${withInterval(size)} robust MEI per step of two cells in size (${two(value * (sizes - 1))} from the smallest to the largest along the line).`;
 }
 
-/** The least-squares slope over mazes per two cells of size. */
+/** The least-squares slope over mazes per two cells of size; resampled within each size. */
 function slope(trials: readonly Trial[], metric: Metric, draws: Draws, name: string): Estimate {
-  const units = groupMeans(groupedValues(trials, metric)).flatMap(({ stratum, value }) =>
-    value === null ? [] : [{ step: Number(stratum) / 2, value }],
-  );
-  const bySize = [...new Set(units.map(({ step }) => step))].map((step) => units.filter((unit) => unit.step === step));
+  const sizes = new Map<number, number[]>();
+  for (const { stratum, value } of groupMeans(groupedValues(trials, metric))) {
+    if (value === null) continue;
+    const own = sizes.get(Number(stratum));
+    if (own === undefined) sizes.set(Number(stratum), [value]);
+    else own.push(value);
+  }
+  const strata = [...sizes].map(([size, values]) => ({ step: size / 2, values: Float64Array.from(values) }));
+  const steps = Float64Array.from(strata.flatMap(({ step, values }) => Array.from(values, () => step)));
+  const drawn = Float64Array.from(strata.flatMap(({ values }) => Array.from(values)));
   const { resamples, level } = draws.options;
   const { value, lo, hi } = bootstrapDraws(
-    slopeOf(units),
-    (random) => slopeOf(bySize.flatMap((members) => resample(members, random))),
+    slopeOf(steps, drawn),
+    (random) => {
+      let place = 0;
+      for (const { values } of strata)
+        for (let at = 0; at < values.length; at++) drawn[place++] = values[random.below(values.length)] ?? 0;
+      return slopeOf(steps, drawn);
+    },
     { random: draws.stream(name), resamples: Math.min(resamples, 2000), level },
   );
   return { value, lo, hi };
 }
 
-function slopeOf(units: readonly { readonly step: number; readonly value: number }[]): number | null {
-  const { length: n } = units;
+function slopeOf(steps: Float64Array, values: Float64Array): number | null {
+  const { length: n } = values;
   if (n === 0) return null;
-  const step = units.reduce((sum, unit) => sum + unit.step, 0) / n;
-  const value = units.reduce((sum, unit) => sum + unit.value, 0) / n;
-  const squares = units.reduce((sum, unit) => sum + (unit.step - step) ** 2, 0);
-  if (squares === 0) return null;
-  return units.reduce((sum, unit) => sum + (unit.step - step) * (unit.value - value), 0) / squares;
+  let [step, value, squares, products] = [0, 0, 0, 0];
+  for (let at = 0; at < n; at++) {
+    step += steps[at] ?? 0;
+    value += values[at] ?? 0;
+  }
+  step /= n;
+  value /= n;
+  for (let at = 0; at < n; at++) {
+    const off = (steps[at] ?? 0) - step;
+    squares += off ** 2;
+    products += off * ((values[at] ?? 0) - value);
+  }
+  return squares === 0 ? null : products / squares;
 }
 
 function hardness(trials: readonly Trial[]): number | null {

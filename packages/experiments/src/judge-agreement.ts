@@ -1,12 +1,15 @@
 import {
+  type Draws,
   type ExperimentOptions,
   type Metric,
   type Trial,
   type TrialTable,
+  answeredTrials,
   estimateOf,
   mazeMean,
   openDraws,
   rankCorrelation,
+  rankedPairs,
   successRate,
 } from "@hallumaze/trials";
 
@@ -28,22 +31,9 @@ const against = [
 export function compareJudge(table: TrialTable, options: ExperimentOptions = {}): ExperimentResult {
   const draws = openDraws("judge", options);
   const models = table.models();
-  const byModel = models.map((model) => ({
-    who: model,
-    answered: table.ofModel(model, ({ kind }) => kind !== "missing"),
-  }));
-  const pooled = { who: "all models", answered: byModel.flatMap(({ answered }) => answered) };
-  const sets = (models.length > 1 ? [pooled, ...byModel] : byModel).map(({ who, answered }) => ({
-    who,
-    answered,
-    judged: answered.filter((trial) => trial.value("level") !== null),
-  }));
-  const found = sets.map((set) => ({
-    ...set,
-    correlations: against.map(({ metric }) =>
-      rankCorrelation(pairsOf(set.judged, metric), draws, `${set.who}/${metric}`),
-    ),
-  }));
+  const sets = models.map((model) => ({ who: model, members: [model] }));
+  const pooled = { who: "all models", members: models };
+  const found = (models.length > 1 ? [pooled, ...sets] : sets).map((set) => describeSet(table, set, draws));
   return {
     experiment: "judge",
     title: "Judge level against metrics",
@@ -58,10 +48,10 @@ export function compareJudge(table: TrialTable, options: ExperimentOptions = {})
           { key: "mazes", label: "Mazes", kind: "count" },
           ...against.map(({ metric, label }) => ({ key: metric, label: `ρ ${label}`, kind: "interval" as const })),
         ],
-        rows: found.map(({ who, answered, judged, correlations }) => ({
+        rows: found.map(({ who, judged, unscored, correlations }) => ({
           model: who,
-          judged: judged.length,
-          unscored: answered.length - judged.length,
+          judged,
+          unscored,
           mazes: correlations[0]?.mazes ?? 0,
           ...Object.fromEntries(against.map(({ metric }, at) => [metric, correlationCell(correlations[at])])),
         })),
@@ -77,19 +67,7 @@ export function compareJudge(table: TrialTable, options: ExperimentOptions = {})
           { key: "meiRobust", label: "MEI robust", kind: "interval", better: "high" },
           { key: "mei", label: "MEI seed", kind: "interval", better: "high" },
         ],
-        rows: found.flatMap(({ who, judged }) =>
-          [1, 2, 3].map((level) => {
-            const own = judged.filter((trial) => trial.value("level") === level);
-            return {
-              model: who,
-              level: `L${level}`,
-              answers: own.length,
-              sr: successRate(own, draws.options.level),
-              meiRobust: estimateOf(mazeMean(own, "meiRobust", draws, `${who}/L${level}`)),
-              mei: estimateOf(mazeMean(own, "mei", draws, `${who}/L${level}`)),
-            };
-          }),
-        ),
+        rows: found.flatMap(({ who, levels }) => levels.map((level) => ({ model: who, ...level }))),
       },
     ],
     figures: [
@@ -108,16 +86,16 @@ export function compareJudge(table: TrialTable, options: ExperimentOptions = {})
         ),
       },
     ],
-    reading: found.map(({ who, judged, correlations }) => {
+    reading: found.map(({ who, judged, levels, correlations }) => {
       const [robust] = correlations;
-      if (judged.length === 0 || robust === undefined) return `${who}: no answer has a judge's level.`;
+      if (judged === 0 || robust === undefined) return `${who}: no answer has a judge's level.`;
       if (robust.value === null)
-        return `${who}: the judge gave all ${count(judged.length, "answer")} one level, or their robust MEI is one, so nothing can be said of agreement.`;
+        return `${who}: the judge gave all ${count(judged, "answer")} one level, or their robust MEI is one, so nothing can be said of agreement.`;
       const verdict = isOffZero(robust) === true ? "go together" : "cannot be shown to go together";
-      return `${who}: judge level and robust MEI ${verdict} (ρ ${withInterval(robust)} over ${count(robust.n, "answer")}); level 3 was given to ${percent(shareOf(judged, 3))}. The judge reads words, MEI the walk: neither proves the other.`;
+      return `${who}: judge level and robust MEI ${verdict} (ρ ${withInterval(robust)} over ${count(robust.n, "answer")}); level 3 was given to ${percent((levels[2]?.answers ?? 0) / judged)}. The judge reads words, MEI the walk: neither proves the other.`;
     }),
     warnings: found.flatMap(({ who, judged, correlations }): readonly Warning[] =>
-      judged.length === 0
+      judged === 0
         ? [{ code: "no-data", message: `${who}: no judged answer. Run judge SWEEP first.` }]
         : fewMazesOf(who, correlations[0]?.mazes ?? 0),
     ),
@@ -125,17 +103,33 @@ export function compareJudge(table: TrialTable, options: ExperimentOptions = {})
   };
 }
 
-function pairsOf(trials: readonly Trial[], metric: Metric) {
-  return trials.flatMap((trial) => {
-    const [x, y] = [trial.value("level"), trial.value(metric)];
-    return x === null || y === null ? [] : [{ maze: trial.maze.key, x, y }];
+/** One set of models: only its numbers are kept, as all judged answers beside each other would be too many. */
+function describeSet(
+  table: TrialTable,
+  { who, members }: { readonly who: string; readonly members: readonly string[] },
+  draws: Draws,
+) {
+  const answers = (): Iterable<Trial> => answeredTrials(table, members);
+  const levels = [1, 2, 3].map((level) => {
+    const own: Trial[] = [];
+    for (const trial of answers()) if (trial.value("level") === level) own.push(trial);
+    return {
+      level: `L${level}`,
+      answers: own.length,
+      sr: successRate(own, draws.options.level),
+      meiRobust: estimateOf(mazeMean(own, "meiRobust", draws, `${who}/L${level}`)),
+      mei: estimateOf(mazeMean(own, "mei", draws, `${who}/L${level}`)),
+    };
   });
+  let answered = 0;
+  for (const _ of answers()) answered += 1;
+  const judged = levels.reduce((sum, { answers: own }) => sum + own, 0);
+  const correlations = against.map(({ metric }) =>
+    rankCorrelation(rankedPairs(answers(), "level", metric), draws, `${who}/${metric}`),
+  );
+  return { who, judged, unscored: answered - judged, levels, correlations };
 }
 
 function correlationCell(correlation: ReturnType<typeof rankCorrelation> | undefined) {
   return correlation === undefined ? null : estimateOf(correlation);
-}
-
-function shareOf(trials: readonly Trial[], level: number): number {
-  return trials.filter((trial) => trial.value("level") === level).length / trials.length;
 }

@@ -1,5 +1,5 @@
 import { adjustPValues, fisherExact } from "@hallumaze/statistics";
-import { type Condition, type Trial, type TrialTable } from "@hallumaze/trials";
+import type { Condition, TrialTable } from "@hallumaze/trials";
 
 import type { Warning } from "./result.ts";
 import { count, percent, pValue } from "./wording.ts";
@@ -28,15 +28,22 @@ export function findMissingClusters(table: TrialTable): readonly MissingCluster[
   const parts = new Map<string, { missing: number; trials: number }>();
   const all = { missing: 0, trials: 0 };
   for (const model of table.models()) {
-    for (const trial of table.ofModel(model)) {
-      const missing = trial.kind === "missing" ? 1 : 0;
+    // By condition first: there are few of them, however many trials.
+    const conditions = new Map<Condition, { missing: number; trials: number }>();
+    for (const { condition, kind } of table.ofModel(model)) {
+      const own = conditions.get(condition) ?? { missing: 0, trials: 0 };
+      conditions.set(condition, own);
+      own.missing += kind === "missing" ? 1 : 0;
+      own.trials += 1;
+    }
+    for (const [condition, { missing, trials }] of conditions) {
       all.missing += missing;
-      all.trials += 1;
-      for (const part of partsOf(trial)) {
+      all.trials += trials;
+      for (const part of partsOf(model, condition)) {
         const entry = parts.get(part) ?? { missing: 0, trials: 0 };
         parts.set(part, entry);
         entry.missing += missing;
-        entry.trials += 1;
+        entry.trials += trials;
       }
     }
   }
@@ -81,7 +88,7 @@ export function missingWarnings(table: TrialTable): readonly Warning[] {
   return warnings;
 }
 
-function partsOf({ model, condition }: Trial): readonly string[] {
+function partsOf(model: string, condition: Condition): readonly string[] {
   const levels = levelsOf(condition);
   return [`model ${model}`, ...levels, `model ${model}, ${levels.join(", ")}`];
 }

@@ -5,10 +5,12 @@ import {
   type Metric,
   type Trial,
   type TrialTable,
+  answeredTrials,
   estimateOf,
   mazeMean,
   openDraws,
   rankCorrelation,
+  rankedPairs,
   successRate,
 } from "@hallumaze/trials";
 
@@ -30,14 +32,14 @@ const profiles = [
 export function compareProfiles(table: TrialTable, options: ExperimentOptions = {}): ExperimentResult {
   const draws = openDraws("profiles", options);
   const models = table.models();
-  const answered = new Map(models.map((model) => [model, table.ofModel(model, ({ kind }) => kind !== "missing")]));
+  const answeredOf = (model: string): readonly Trial[] => table.ofModel(model, ({ kind }) => kind !== "missing");
   const columns = profiles.map((names) => {
-    const means = models.map((model) => mazeMean(answered.get(model) ?? [], names.mei, draws, model));
+    const means = models.map((model) => mazeMean(answeredOf(model), names.mei, draws, model));
     return { ...names, means, ranks: ranksOf(means) };
   });
   const rows = columns.flatMap(({ profile, mei, hrr, score, means, ranks }) =>
     models.map((model, at) => {
-      const trials = answered.get(model) ?? [];
+      const trials = answeredOf(model);
       const mean = means[at];
       return {
         model,
@@ -52,7 +54,6 @@ export function compareProfiles(table: TrialTable, options: ExperimentOptions = 
       };
     }),
   );
-  const all = [...answered.values()].flat();
   const pairs = [
     ["mei", "meiRobust", "seed", "robust"],
     ["mei", "meiPublished", "seed", "published"],
@@ -61,14 +62,7 @@ export function compareProfiles(table: TrialTable, options: ExperimentOptions = 
   const agreements = pairs.map(([one, other, a, b]) => ({
     a,
     b,
-    ofTrials: rankCorrelation(
-      all.flatMap((trial) => {
-        const [x, y] = [trial.value(one), trial.value(other)];
-        return x === null || y === null ? [] : [{ maze: trial.maze.key, x, y }];
-      }),
-      draws,
-      `${a}-${b}`,
-    ),
+    ofTrials: rankCorrelation(rankedPairs(answeredTrials(table, models), one, other), draws, `${a}-${b}`),
     ofModels: spearman(
       columns.find(({ profile }) => profile === a)?.means.map(({ value }) => value) ?? [],
       columns.find(({ profile }) => profile === b)?.means.map(({ value }) => value) ?? [],

@@ -6,6 +6,7 @@ import {
   type TrialTable,
   describeDifferences,
   openDraws,
+  stratumOf,
 } from "@hallumaze/trials";
 
 import { contrastCells, contrastColumns, contrastFigure, contrastSentence } from "./contrast-report.ts";
@@ -93,7 +94,7 @@ function kindDifferences(
   function valuesByCell(model: string): ReadonlyMap<string, number | null> {
     const values = table.ofModel(model).map((trial) => {
       const group = `${trial.maze.key}|${trial.condition.key}`;
-      mazes.set(group, { group: trial.maze.key, stratum: String(trial.maze.size).padStart(3, "0") });
+      mazes.set(group, { group: trial.maze.key, stratum: stratumOf(trial.maze) });
       return { group, value: trial.value(metric) };
     });
     return new Map(groupMeans(values).map(({ group, value }) => [group, value]));

@@ -66,6 +66,7 @@ const storeOf = (trials: readonly TrialRow[]): StudyStore => ({
     if (trials.length > 0) yield trials;
   },
   streamReplies: async function* (): AsyncGenerator<readonly StoredReply[]> {},
+  repliesOf: async () => [],
   judgementsOfSweep: async function* () {},
   streamImported: async function* () {},
   progress: () => Promise.reject(new Error("nobody counts here")),

@@ -1,7 +1,13 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-import { type TrialRecord, trialRecords, type TrialSourceStore } from "@hallumaze/analysis";
+import {
+  type ReplySourceStore,
+  type TrialRecord,
+  trialRecords,
+  type TrialSourceStore,
+  walkStepOf,
+} from "@hallumaze/analysis";
 import type { OpenStudy, Study } from "@hallumaze/api";
 import type { StorePort, SweepRecord } from "@hallumaze/engine";
 import type { ExperimentName, ExperimentResult } from "@hallumaze/experiments";
@@ -12,7 +18,8 @@ import type { StudyAnswer, StudyOrder } from "./answer-study.ts";
 
 /** What a study reads. */
 export type StudyStore = TrialSourceStore &
-  Pick<StorePort, "streamReplies" | "progress"> &
+  ReplySourceStore &
+  Pick<StorePort, "progress"> &
   Pick<ImportStorePort, "streamImported">;
 
 const program = fileURLToPath(new URL("../bin/study.js", import.meta.url));
@@ -34,7 +41,7 @@ export function studiesApart(store: StudyStore): OpenStudy {
       const expected = models.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0);
       await helper.hears();
       helper.tell({ kind: "begin", expected });
-      await handOver(store, sweep, helper);
+      await handOver(store, sweep, helper, walkStepOf(expected));
       helper.tell({ kind: "read" });
       const answer = await helper.hears();
       if (answer.kind !== "held") throw new TypeError(`expected what is held, got ${answer.kind}`);
@@ -46,14 +53,14 @@ export function studiesApart(store: StudyStore): OpenStudy {
   };
 }
 
-async function handOver(store: StudyStore, sweep: SweepRecord, helper: Helper): Promise<void> {
+async function handOver(store: StudyStore, sweep: SweepRecord, helper: Helper, walkStep: number): Promise<void> {
   const give = async (order: StudyOrder): Promise<void> => {
     helper.tell(order);
     await helper.hears();
   };
   for await (const rows of store.streamImported(pageSize)) await give({ kind: "imported", rows });
   let batch: TrialRecord[] = [];
-  for await (const record of trialRecords(store, sweep)) {
+  for await (const record of trialRecords(store, sweep, walkStep)) {
     batch.push(record);
     if (batch.length < batchSize) continue;
     await give({ kind: "records", records: batch });

@@ -198,6 +198,23 @@ describe("bad files", () => {
     expect(refused(text)[0]).toContain(words);
   });
 
+  it("a key that stands twice in one object is refused with its path, or its record left out: which one is meant nobody knows", () => {
+    const good = '{"model":"m","size":5,"seed":1,"sr":1,"mei":0.9}';
+    const list = `[${good},\n{"model":"m","size":5,"seed":2,"sr":1,"mei":0.1,"mei":0.9},\n{"seed":3,"more":{"a":[{"b":1,"b":1}]}}]`;
+    expect(refused(list)).toEqual([
+      "line 2, record 2: mei: stands twice in its object: leave one out",
+      "line 3, record 3: more.a.0.b: stands twice in its object: leave one out",
+    ]);
+    const left = parseImport({ ...request(list), skipBad: true });
+    expect(left.kind === "ready" && left.rows.map(({ seed }) => seed)).toEqual([1]);
+    expect(refused(`{"trials":[${good}],"trials":[]}`)).toEqual([
+      "line 1: trials: stands twice in its object: leave one out",
+    ]);
+    expect(refused(`{"trials":[${good.replace("{", '{"sr":0,')}]}`)).toEqual([
+      "line 1, record 1: sr: stands twice in its object: leave one out",
+    ]);
+  });
+
   it("bytes that are no UTF-8 are refused, and a byte order mark is not read as a name", () => {
     const result = parseImport({ ...request(""), bytes: new Uint8Array([0xff, 0xfe, 0x41]) });
     expect(result).toMatchObject({ kind: "refused", problems: [{ message: "is no UTF-8 text; save it as UTF-8" }] });

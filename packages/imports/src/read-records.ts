@@ -54,10 +54,17 @@ function readJson(text: string): RecordReading {
   }
   const lines = lazily(() => objectLines(text));
   const { list, path } = findList(value);
+  const twice = keysTwice(text, Array.isArray(value) ? 0 : path.length === 0 ? null : 1);
+  if (twice.has(null)) return { kind: "unreadable", problems: twice.get(null) ?? [] };
   if (list.length === 0) return whole("the list is empty");
   const problems: ImportProblem[] = [];
   const records = list.flatMap((item, index): RawRecord[] => {
     const position = index + 1;
+    const doubled = twice.get(position);
+    if (doubled !== undefined) {
+      problems.push(...doubled);
+      return [];
+    }
     const line = (): number => lines().get([...path, index].join("/")) ?? lines().get(path.join("/")) ?? 1;
     const message = !isFields(item) ? "is no object" : nestsDeeper(item, deepest) ? tooDeep : null;
     if (isFields(item) && message === null) return [{ position, line, fields: item }];
@@ -98,6 +105,36 @@ function jsonProblem(text: string): ImportProblem {
     message: "unreadable",
   };
   return { line, record: null, field: null, message: `is no JSON (${message}); NaN and Infinity are none: write null` };
+}
+
+/**
+ * Keys that one object has twice, by record; null: outside of all records. JSON.parse takes the last and tells nobody, and
+ * which one is meant nobody knows. `depth`: where in a path the record's place stands; null: the file is one record.
+ */
+function keysTwice(text: string, depth: number | null): ReadonlyMap<number | null, readonly ImportProblem[]> {
+  const found = new Map<number | null, ImportProblem[]>();
+  const open: Set<string>[] = [];
+  visitAll(text, {
+    onObjectBegin: () => {
+      open.push(new Set());
+    },
+    onObjectEnd: () => {
+      open.pop();
+    },
+    onObjectProperty: (key, _offset, _length, startLine, _character, pathOf) => {
+      const keys = open.at(-1);
+      if (keys?.has(key)) {
+        const path = [...pathOf(), key];
+        const place = depth === null ? 0 : path[depth];
+        const record = typeof place === "number" ? place + 1 : null;
+        const field = (record === null || depth === null ? path : path.slice(depth + 1)).join(".");
+        const problem = { line: startLine + 1, record, field, message: "stands twice in its object: leave one out" };
+        found.set(record, [...(found.get(record) ?? []), problem]);
+      }
+      keys?.add(key);
+    },
+  });
+  return found;
 }
 
 /** The line of every object, by its path. */

@@ -1,6 +1,7 @@
 import type { Random } from "@hallumaze/foundation";
 import { mean } from "simple-statistics";
 
+import { expandedInterval } from "./expanded-interval.ts";
 import { checkBootstrap, type IntervalMethod, resampledInterval } from "./resampled-interval.ts";
 
 /** One value and the group (the unit of analysis, such as a maze) that it was taken from; null: missing. */
@@ -41,6 +42,8 @@ export interface MeanEstimate {
   /** Null where n is below 2: one group tells nothing about how groups differ. */
   readonly lo: number | null;
   readonly hi: number | null;
+  /** Stands where the interval was worked out from moments and no resample drawn: see `bootstrapMean`. */
+  readonly isExpanded?: true;
 }
 
 /** The mean of paired differences, over the groups that both sides have a value of. */
@@ -58,13 +61,14 @@ export interface GroupMean {
 
 /**
  * The mean over groups, values averaged within their group first, and its interval from resampling whole groups with
- * replacement, within their stratum. Time grows with resamples × groups.
+ * replacement, within their stratum. Time grows with resamples × groups; from 5,000 groups on only with groups, as the same
+ * interval then follows from the values' moments (`expandedInterval`), unless nearly all groups have one value.
  *
  * SOURCE: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13 (percentile) and 14 (BCa); Davison & Hinkley
  * (1997), Bootstrap Methods and their Application, section 3.8 (resampling of groups), 3.2 (strata).
  */
 export function bootstrapMean(values: readonly GroupedValue[], options: MeanBootstrapOptions): MeanEstimate {
-  return estimate(groupMeans(values), options);
+  return bootstrapGroups(groupMeans(values), options);
 }
 
 /**
@@ -84,20 +88,23 @@ export function bootstrapPairedDifference(
     const value = of === null || minus === null ? null : of - minus;
     return { group, stratum: (left ?? right)?.stratum ?? "", value };
   });
-  return estimate(differences.sort(byStratumAndName), options);
+  return bootstrapGroups(differences.sort(byStratumAndName), options);
 }
 
 /**
  * Averages values within their group, null meaning missing: one entry a group, by stratum and name, so that what is drawn
  * over them does not depend on the order of the rows. Throws a RangeError on a value that is not finite.
  */
-export function groupMeans(values: readonly GroupedValue[]): readonly GroupMean[] {
+export function groupMeans(values: Iterable<GroupedValue>): readonly GroupMean[] {
   const groups = new Map<string, { readonly stratum: string; readonly known: number[] }>();
   for (const { group, stratum = "", value } of values) {
     if (value !== null && !Number.isFinite(value)) throw new RangeError(`a value of group ${group} is not finite`);
-    const entry = groups.get(group) ?? { stratum, known: [] };
+    let entry = groups.get(group);
+    if (entry === undefined) {
+      entry = { stratum, known: [] };
+      groups.set(group, entry);
+    }
     if (value !== null) entry.known.push(value);
-    groups.set(group, entry);
   }
   return [...groups]
     .map(([group, { stratum, known }]) => ({
@@ -108,21 +115,28 @@ export function groupMeans(values: readonly GroupedValue[]): readonly GroupMean[
     .sort(byStratumAndName);
 }
 
-function estimate(groups: readonly GroupMean[], options: MeanBootstrapOptions): MeanEstimate {
+/** The same of groups that are averaged already, as `groupMeans` gives them. */
+export function bootstrapGroups(groups: readonly GroupMean[], options: MeanBootstrapOptions): MeanEstimate {
   checkBootstrap(options);
-  const known = groups.flatMap(({ stratum, value }) => (value === null ? [] : [{ stratum, value }]));
-  const { length: n } = known;
-  const missing = groups.length - n;
-  if (n === 0) return { n, missing, mean: null, lo: null, hi: null };
-  const average = mean(known.map(({ value }) => value));
-  if (n === 1) return { n, missing, mean: average, lo: null, hi: null };
   const strata = new Map<string, number[]>();
-  for (const { stratum, value } of known) {
+  const known: number[] = [];
+  for (const { stratum, value } of groups) {
+    if (value === null) continue;
+    known.push(value);
     const units = strata.get(stratum);
     if (units === undefined) strata.set(stratum, [value]);
     else units.push(value);
   }
-  return { n, missing, mean: average, ...resampledInterval([...strata.values()], options) };
+  const { length: n } = known;
+  const missing = groups.length - n;
+  if (n === 0) return { n, missing, mean: null, lo: null, hi: null };
+  const average = mean(known);
+  if (n === 1) return { n, missing, mean: average, lo: null, hi: null };
+  const { level = 0.95, method = "percentile" } = options;
+  const units = [...strata.values()];
+  const expanded = expandedInterval(units, { level, method });
+  if (expanded !== null) return { n, missing, mean: average, ...expanded, isExpanded: true };
+  return { n, missing, mean: average, ...resampledInterval(units, options) };
 }
 
 function byStratumAndName(a: GroupMean, b: GroupMean): number {

@@ -17,10 +17,13 @@ export interface IntraclassCorrelation {
  * SOURCE: Shrout & Fleiss (1979), Psychological Bulletin 86:420-428, case 1; Donner (1986), International Statistical
  * Review 54:67-82 (mean group size).
  */
-export function intraclassCorrelation(values: readonly GroupedValue[]): IntraclassCorrelation {
+export function intraclassCorrelation(values: Iterable<GroupedValue>): IntraclassCorrelation {
   const byGroup = new Map<string, number[]>();
   for (const { group, value } of values) {
-    if (value !== null) byGroup.set(group, [...(byGroup.get(group) ?? []), value]);
+    if (value === null) continue;
+    const own = byGroup.get(group);
+    if (own === undefined) byGroup.set(group, [value]);
+    else own.push(value);
   }
   const groups = [...byGroup.values()].filter(({ length }) => length >= 2);
   const all = groups.flat();

@@ -10,16 +10,19 @@ import type { Interval } from "./wilson-interval.ts";
  * `range` holds the lowest and highest possible value. Null without values. With nothing missing both bounds are the mean.
  * SOURCE: Manski (1990), Nonparametric Bounds on Treatment Effects, American Economic Review 80(2):319-323.
  */
-export function missingBounds(values: readonly GroupedValue[], range: Interval): Interval | null {
+export function missingBounds(values: Iterable<GroupedValue>, range: Interval): Interval | null {
   if (!(range.lo <= range.hi)) throw new RangeError(`expected lo <= hi, got ${range.lo} and ${range.hi}`);
-  if (values.length === 0) return null;
   const groups = new Map<string, { readonly known: number[]; missing: number }>();
   for (const { group, value } of values) {
-    const entry = groups.get(group) ?? { known: [], missing: 0 };
-    groups.set(group, entry);
+    let entry = groups.get(group);
+    if (entry === undefined) {
+      entry = { known: [], missing: 0 };
+      groups.set(group, entry);
+    }
     if (value === null) entry.missing += 1;
     else entry.known.push(value);
   }
+  if (groups.size === 0) return null;
   const meanWith = (stand: number): number =>
     mean(
       [...groups.values()].map(({ known, missing }) => {

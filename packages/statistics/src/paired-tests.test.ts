@@ -78,6 +78,12 @@ describe("the sign-flip test", () => {
     expect(Math.abs((p ?? 0) - 0.05267333984375)).toBeLessThan(0.004);
   });
 
+  it("draws a bit a sign: the p-values of released reports come out again", () => {
+    const waves = (count: number) => Array.from({ length: count }, (_, at) => Math.sin(at) + 0.1);
+    expect(signFlipTest(waves(45), { random: createRandom(3) }).p).toBe(0.34466553344665535);
+    expect(signFlipTest(waves(70), { random: createRandom(3), permutations: 1000 }).p).toBe(0.23676323676323677);
+  });
+
   it("looks at all patterns where they are few", () => {
     expect(signFlipTest([1, 2, 3], { random: createRandom(1) })).toEqual({
       n: 3,

@@ -9,10 +9,18 @@ type ProfileName = keyof TrialRow["scores"];
 type ProfileScores = NonNullable<TrialRow["scores"][ProfileName]>;
 
 /** The methods of the store that read whole sweeps, a page at a time. */
-export function createStreamMethods(database: Database): Pick<StorePort, "streamTrials" | "streamReplies"> {
+export function createStreamMethods(
+  database: Database,
+): Pick<StorePort, "streamTrials" | "streamReplies" | "repliesOf"> {
   return {
     streamTrials: (sweepId, pageSize) => streamTrials(database, sweepId, pageSize),
     streamReplies: (sweepId, pageSize) => streamReplies(database, sweepId, pageSize),
+    repliesOf: async (trialIds) => {
+      const ids = trialIds.filter(isUuid);
+      if (ids.length === 0) return [];
+      const page = Prisma.sql`page AS MATERIALIZED (SELECT t.* FROM trials t WHERE t.id = ANY(${ids}::uuid[]) AND ${answered})`;
+      return (await readReplies(database, page)).map(toReply);
+    },
   };
 }
 
@@ -207,25 +215,29 @@ async function* streamReplies(
   if (!isUuid(sweepId)) return;
   let last: ReplyPageRow | null = null;
   for (;;) {
-    const rows: readonly ReplyPageRow[] = await database.query<ReplyPageRow>(Prisma.sql`
-      WITH ${pageAfter(sweepId, last, pageSize, answered)}
-      SELECT ${orderColumns}, t.plan,
-        json_build_object('text', coalesce(e."text", ''), 'finishReason', e.finish_reason) AS first,
-        later.replies AS "followUps",
-        (e."text" IS NULL AND e.text_sha256 IS NOT NULL) OR coalesce(later.is_pruned, false) AS "isPruned", EXISTS (SELECT 1 FROM readings r
-          WHERE r.trial_id = e.trial_id AND strpos(r.reading_json, '"ariadne":{') > 0) AS shadow
-      FROM page t ${accepted} ${conversation} ORDER BY ${order}`);
+    const rows = await readReplies(database, pageAfter(sweepId, last, pageSize, answered));
     if (rows.length === 0) return;
-    yield rows.map(({ trialId, plan, first, followUps, shadow, isPruned }) => ({
-      trialId,
-      plan,
-      shadow,
-      isPruned,
-      replies: [first, ...(followUps ?? [])].map((reply) => ({ ...reply, text: decodeText(reply.text) })),
-    }));
+    yield rows.map(toReply);
     if (rows.length < pageSize) return;
     last = rows.at(-1) ?? null;
   }
+}
+
+/** The conversations of the trials of a `page`. */
+function readReplies(database: Database, page: Prisma.Sql): Promise<readonly ReplyPageRow[]> {
+  return database.query<ReplyPageRow>(Prisma.sql`
+    WITH ${page}
+    SELECT ${orderColumns}, t.plan,
+      json_build_object('text', coalesce(e."text", ''), 'finishReason', e.finish_reason) AS first,
+      later.replies AS "followUps",
+      (e."text" IS NULL AND e.text_sha256 IS NOT NULL) OR coalesce(later.is_pruned, false) AS "isPruned", EXISTS (SELECT 1 FROM readings r
+        WHERE r.trial_id = e.trial_id AND strpos(r.reading_json, '"ariadne":{') > 0) AS shadow
+    FROM page t ${accepted} ${conversation} ORDER BY ${order}`);
+}
+
+function toReply({ trialId, plan, first, followUps, shadow, isPruned }: ReplyPageRow): StoredReply {
+  const replies = [first, ...(followUps ?? [])].map((reply) => ({ ...reply, text: decodeText(reply.text) }));
+  return { trialId, plan, shadow, isPruned, replies };
 }
 
 type TrialSource = Extract<JudgedSource, { readonly kind: "trial" }>;

@@ -217,6 +217,20 @@ describe("streamTrials", () => {
   });
 });
 
+describe("repliesOf", () => {
+  it("gives of the trials named those that have an answer, as streamReplies gives them", async () => {
+    const cells = ["c", "a", "b", "open"].map((alias) => cell(`named ${alias}`, { alias }));
+    const { sweep, queued } = await submit(stage.store, "named", cells);
+    for (const trial of queued.slice(0, 3)) await finish(stage.store, trial);
+    const all = await collect(stage.store.streamReplies(sweep.sweepId, 10));
+    expect(all).toHaveLength(3);
+    const named = [...queued.map(({ trialId }) => trialId).toReversed(), "17"];
+    expect(await stage.store.repliesOf(named)).toEqual(all);
+    expect(await stage.store.repliesOf([all[1]?.trialId ?? ""])).toEqual([all[1]]);
+    expect(await stage.store.repliesOf([])).toEqual([]);
+  });
+});
+
 describe("saveScores", () => {
   it("adds the numbers of a new reader, shows the newest, and leaves the sweep they came from alone", async () => {
     await finish(stage.store, await submitOne(stage.store, "source", "rescored"), 0.1);

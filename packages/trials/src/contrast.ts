@@ -1,5 +1,4 @@
 import {
-  bootstrapMean,
   detectableDifference,
   type GroupedValue,
   groupMeans,
@@ -10,6 +9,7 @@ import {
 } from "@hallumaze/statistics";
 
 import type { Draws } from "./draws.ts";
+import { stratumOf } from "./maze-means.ts";
 import { type Metric, unitRange } from "./metric-names.ts";
 import type { Estimate } from "./estimate.ts";
 import type { Trial } from "./trial-table.ts";
@@ -61,7 +61,7 @@ export function pairedSide(
     const pair = `${trial.maze.key}|${pairKey(trial)}`;
     let cell = cells.get(pair);
     if (cell === undefined) {
-      cell = { maze: trial.maze.key, stratum: String(trial.maze.size).padStart(3, "0"), sum: 0, known: 0, missing: 0 };
+      cell = { maze: trial.maze.key, stratum: stratumOf(trial.maze), sum: 0, known: 0, missing: 0 };
       cells.set(pair, cell);
     }
     const value = trial.value(metric);
@@ -101,15 +101,15 @@ export function contrastSides(a: PairedSide, b: PairedSide, draws: Draws, name: 
 
 /** The mean of differences that are given, one or more a maze, tested against 0. */
 export function describeDifferences(
-  values: readonly GroupedValue[],
+  values: Iterable<GroupedValue>,
   draws: Draws,
   name: string,
   { bounds = null }: { readonly bounds?: readonly [number, number] | null } = {},
 ): Contrast {
-  const { resamples, permutations, level, interval: method } = draws.options;
+  const { permutations, level } = draws.options;
   const groups = groupMeans(values);
   const units = groups.flatMap(({ value }) => (value === null ? [] : [withoutRounding(value)]));
-  const { mean, lo, hi } = bootstrapMean(values, { random: draws.stream(name), resamples, level, method });
+  const { mean, lo, hi } = draws.mean(groups, name);
   const { sd } = summarise(units);
   return {
     value: mean,

@@ -1,5 +1,11 @@
 import { createRandom, type Random } from "@hallumaze/foundation";
-import type { IntervalMethod } from "@hallumaze/statistics";
+import {
+  bootstrapGroups,
+  expandedFrom,
+  type GroupMean,
+  type IntervalMethod,
+  type MeanEstimate,
+} from "@hallumaze/statistics";
 
 import type { Provenance } from "./estimate.ts";
 
@@ -22,6 +28,8 @@ export interface Draws {
   readonly options: Required<ExperimentOptions>;
   /** The stream of one estimate, named by what it estimates. */
   readonly stream: (estimate: string) => Random;
+  /** The mean over groups with the interval that the options ask for, drawn from the stream of that name. */
+  readonly mean: (groups: readonly GroupMean[], estimate: string) => MeanEstimate;
   readonly provenance: () => Provenance;
 }
 
@@ -34,13 +42,19 @@ export function openDraws(experiment: string, options: ExperimentOptions): Draws
     level: options.level ?? 0.95,
     interval: options.interval ?? "bca",
   };
-  let streams = 0;
+  let [streams, expanded] = [0, 0];
   const { seed, resamples, permutations, level, interval } = complete;
+  const stream = (estimate: string): Random => {
+    streams += 1;
+    return createRandom(`${seed}/${experiment}/${estimate}`);
+  };
   return {
     options: complete,
-    stream: (estimate) => {
-      streams += 1;
-      return createRandom(`${seed}/${experiment}/${estimate}`);
+    stream,
+    mean: (groups, estimate) => {
+      const mean = bootstrapGroups(groups, { random: stream(estimate), resamples, level, method: interval });
+      if (mean.isExpanded) expanded += 1;
+      return mean;
     },
     provenance: () => ({
       seed,
@@ -51,6 +65,7 @@ export function openDraws(experiment: string, options: ExperimentOptions): Draws
       level,
       interval,
       unit: "maze",
+      ...(expanded > 0 && { expanded: { intervals: expanded, mazesMin: expandedFrom } }),
     }),
   };
 }

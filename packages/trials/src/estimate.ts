@@ -19,4 +19,6 @@ export interface Provenance {
   readonly interval: "bca" | "percentile" | "studentised";
   /** What is resampled: mazes within their size. */
   readonly unit: "maze";
+  /** Intervals of means that were worked out from moments, as there were `mazesMin` or more; absent where all were drawn. */
+  readonly expanded?: { readonly intervals: number; readonly mazesMin: number };
 }

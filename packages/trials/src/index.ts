@@ -20,9 +20,17 @@ export {
   mazeMean,
   plainMean,
   repeatCorrelation,
+  stratumOf,
   successRate,
 } from "./maze-means.ts";
 export type { Metric } from "./metric-names.ts";
-export { type RankCorrelation, rankCorrelation, type RankedPair } from "./rank-correlation.ts";
+export { type RankCorrelation, rankCorrelation, type RankedPair, rankedPairs } from "./rank-correlation.ts";
 export { type AnswerKind, answerKind, type TrialSource } from "./trial-source.ts";
-export { type Condition, createTrialTable, type Trial, type TrialTable, trialTable } from "./trial-table.ts";
+export {
+  answeredTrials,
+  type Condition,
+  createTrialTable,
+  type Trial,
+  type TrialTable,
+  trialTable,
+} from "./trial-table.ts";

@@ -1,5 +1,4 @@
 import {
-  bootstrapMean,
   clusteredWilsonInterval,
   type GroupedValue,
   groupMeans,
@@ -50,12 +49,10 @@ export interface MazeMean extends Estimate {
 
 /** Averages a metric over a set's mazes (repeats within their maze first), with its interval; null where nothing is known. */
 export function mazeMean(trials: readonly Trial[], metric: Metric, draws: Draws, name: string): MazeMean {
-  const values = groupedValues(trials, metric);
-  const known = values.filter(({ value }) => value !== null).length;
-  const { resamples, level, interval: method } = draws.options;
-  const random = draws.stream(`${name}/${metric}`);
-  const { n, mean, lo, hi } = bootstrapMean(values, { random, resamples, level, method });
-  return { value: mean, lo, hi, mazes: n, trials: known, missing: values.length - known };
+  let known = 0;
+  for (const trial of trials) if (trial.value(metric) !== null) known += 1;
+  const { n, mean, lo, hi } = draws.mean(groupMeans(groupedValues(trials, metric)), `${name}/${metric}`);
+  return { value: mean, lo, hi, mazes: n, trials: known, missing: trials.length - known };
 }
 
 /** The same mean without an interval. */
@@ -96,16 +93,25 @@ export function boundsOf(trials: readonly Trial[], metric: Metric): readonly [nu
 /** How alike the repeats of a maze are; null without repeats. */
 export function repeatCorrelation(trials: readonly Trial[], metric: Metric): IntraclassCorrelation {
   // Repeats of one condition only: two conditions of a maze are no repeats.
-  return intraclassCorrelation(
-    trials.map((trial) => ({ group: `${trial.maze.key} ${trial.condition.key}`, value: trial.value(metric) })),
-  );
+  return intraclassCorrelation(groupedBy(trials, metric, (trial) => `${trial.maze.key} ${trial.condition.key}`));
 }
 
-/** A metric's values with the maze and size that they belong to. */
-export function groupedValues(trials: readonly Trial[], metric: Metric): readonly GroupedValue[] {
-  return trials.map((trial) => ({
-    group: trial.maze.key,
-    stratum: String(trial.maze.size).padStart(3, "0"),
-    value: trial.value(metric),
-  }));
+/** A metric's values with the maze and size that they belong to, one at a time: a million are read and not held. */
+export function groupedValues(trials: readonly Trial[], metric: Metric): Iterable<GroupedValue> {
+  return groupedBy(trials, metric, ({ maze }) => maze.key);
+}
+
+function* groupedBy(
+  trials: readonly Trial[],
+  metric: Metric,
+  groupOf: (trial: Trial) => string,
+): Generator<GroupedValue> {
+  for (const trial of trials) {
+    yield { group: groupOf(trial), stratum: stratumOf(trial.maze), value: trial.value(metric) };
+  }
+}
+
+/** What resampling keeps the number of mazes of: their size, as a name that sorts. */
+export function stratumOf({ size }: Pick<Trial["maze"], "size">): string {
+  return String(size).padStart(3, "0");
 }

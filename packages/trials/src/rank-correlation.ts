@@ -2,6 +2,8 @@ import { averageRanks, bootstrapDraws, spearman } from "@hallumaze/statistics";
 
 import type { Draws } from "./draws.ts";
 import type { Estimate } from "./estimate.ts";
+import type { Metric } from "./metric-names.ts";
+import type { Trial } from "./trial-table.ts";
 
 /** Two numbers of one item, with the maze that it belongs to. */
 export interface RankedPair {
@@ -19,50 +21,71 @@ export interface RankCorrelation extends Estimate {
 
 /**
  * Spearman's correlation with an interval from resampling whole mazes. The ranks are those of the whole sample in every
- * resample, so that its time grows with mazes and not with items. Null where a side has one value only.
+ * resample, so that its time grows with mazes and not with items. Null where a side has one value only. The pairs are read
+ * once and kept as columns: a million of them need not be held by the caller.
  */
-export function rankCorrelation(pairs: readonly RankedPair[], draws: Draws, name: string): RankCorrelation {
-  const { value } = spearman(
-    pairs.map(({ x }) => x),
-    pairs.map(({ y }) => y),
-  );
-  const [xs, ys] = [averageRanks(pairs.map(({ x }) => x)), averageRanks(pairs.map(({ y }) => y))];
-  const sums = new Map<string, Sums>();
-  for (const [at, { maze }] of pairs.entries()) {
-    const own = sums.get(maze) ?? noSums;
-    sums.set(maze, add(own, momentsOf(xs[at] ?? 0, ys[at] ?? 0)));
+export function rankCorrelation(pairs: Iterable<RankedPair>, draws: Draws, name: string): RankCorrelation {
+  const places = new Map<string, number>();
+  const [own, xs, ys]: [number[], number[], number[]] = [[], [], []];
+  for (const { maze, x, y } of pairs) {
+    const place = places.get(maze) ?? places.size;
+    places.set(maze, place);
+    own.push(place);
+    xs.push(x);
+    ys.push(y);
   }
-  const mazes = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, own]) => own);
+  const { value } = spearman(xs, ys);
+  const sums = mazeSums(places, own, averageRanks(xs), averageRanks(ys));
   const { resamples, level } = draws.options;
+  const pooled = new Float64Array(momentCount);
   const { lo, hi } = bootstrapDraws(
     value,
     (random) => {
-      let pooled = noSums;
-      for (let drawn = 0; drawn < mazes.length; drawn++)
-        pooled = add(pooled, mazes[random.below(mazes.length)] ?? noSums);
+      pooled.fill(0);
+      for (let drawn = 0; drawn < places.size; drawn++) add(pooled, 0, sums, random.below(places.size) * momentCount);
       return correlationOf(pooled);
     },
     { random: draws.stream(name), resamples: Math.min(resamples, 2000), level },
   );
   // One maze tells nothing about how mazes differ.
-  const bounds = mazes.length < 2 ? { lo: null, hi: null } : { lo, hi };
-  return { value, ...bounds, n: pairs.length, mazes: mazes.length };
+  const bounds = places.size < 2 ? { lo: null, hi: null } : { lo, hi };
+  return { value, ...bounds, n: own.length, mazes: places.size };
 }
 
-/** n, Σx, Σy, Σx², Σy², Σxy. */
-type Sums = readonly [number, number, number, number, number, number];
-
-const noSums: Sums = [0, 0, 0, 0, 0, 0];
-
-function momentsOf(x: number, y: number): Sums {
-  return [1, x, y, x * x, y * y, x * y];
+/** Two metrics of each trial that has both, one at a time. */
+export function* rankedPairs(trials: Iterable<Trial>, one: Metric, other: Metric): Generator<RankedPair> {
+  for (const trial of trials) {
+    const [x, y] = [trial.value(one), trial.value(other)];
+    if (x !== null && y !== null) yield { maze: trial.maze.key, x, y };
+  }
 }
 
-function add(a: Sums, b: Sums): Sums {
-  return [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]];
+/** Of a maze: n, Σx, Σy, Σx², Σy², Σxy. */
+const momentCount = 6;
+
+/** The moments of every maze's ranks, side by side, by the mazes' names. */
+function mazeSums(
+  places: ReadonlyMap<string, number>,
+  own: readonly number[],
+  xs: readonly number[],
+  ys: readonly number[],
+): Float64Array {
+  const sums = new Float64Array(places.size * momentCount);
+  const sorted = new Uint32Array(places.size);
+  for (const [at, [, place]] of [...places].sort(([a], [b]) => (a < b ? -1 : 1)).entries()) sorted[place] = at;
+  for (let at = 0; at < own.length; at++) {
+    const [x, y] = [xs[at] ?? 0, ys[at] ?? 0];
+    add(sums, (sorted[own[at] ?? 0] ?? 0) * momentCount, [1, x, y, x * x, y * y, x * y], 0);
+  }
+  return sums;
 }
 
-function correlationOf([n, x, y, xx, yy, xy]: Sums): number | null {
+function add(to: Float64Array, toAt: number, from: ArrayLike<number>, fromAt: number): void {
+  for (let moment = 0; moment < momentCount; moment++)
+    to[toAt + moment] = (to[toAt + moment] ?? 0) + (from[fromAt + moment] ?? 0);
+}
+
+function correlationOf([n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0]: Float64Array): number | null {
   const product = (n * xx - x * x) * (n * yy - y * y);
   return product <= 1e-9 ? null : (n * xy - x * y) / Math.sqrt(product);
 }

@@ -197,6 +197,11 @@ export function trialTable(rows: Iterable<TrialSource>): TrialTable {
   return table;
 }
 
+/** Some models' trials that are not missing, one model's held at a time. */
+export function* answeredTrials(table: TrialTable, models: readonly string[]): Generator<Trial> {
+  for (const model of models) yield* table.ofModel(model, ({ kind }) => kind !== "missing");
+}
+
 function conditionOf({ size, group, mirage, language, confidence, placement }: TrialSource["plan"]): Condition {
   const key = [size, group, mirage ? "mirage" : "plain", language, confidence ? "asked" : "unasked", placement].join(
     " ",

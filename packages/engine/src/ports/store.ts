@@ -376,7 +376,6 @@ export interface StorePort {
   readonly unblockLane: (lane: string) => Promise<readonly OpenTrial[]>;
   /** Puts the trials that a sweep's budget blocks back where it reaches again; gives them. */
   readonly unblockBudget: (sweepId: string) => Promise<readonly OpenTrial[]>;
-  /** Lanes with blocked trials. */
   readonly listBlockedLanes: () => Promise<readonly string[]>;
   /** Gives the claim back unspent (drain). */
   readonly release: (trialId: string, fence: number) => Promise<void>;
@@ -386,9 +385,10 @@ export interface StorePort {
   /** Sums the requests that were recorded from `sinceMs` on. */
   readonly tally: (sweepId: string, sinceMs: number) => Promise<RequestTally>;
   readonly progress: (sweepId: string) => Promise<SweepProgress>;
-  /** Rows in a fixed order (alias, size, seed, …), streamed in pages. Of the current grid unless told. */
+  /** In a fixed order (alias, size, seed, …), of the current grid; streamed in pages, or the replies of the trials named. */
   readonly streamTrials: (sweepId: string, pageSize: number) => AsyncIterable<readonly TrialRow[]>;
   readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
+  readonly repliesOf: (trialIds: readonly string[]) => Promise<readonly StoredReply[]>;
   readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
 
   /** Counts anew what is kept as counts beside the rows; writers wait meanwhile. */
