@@ -1,7 +1,15 @@
+import type { AutoPlan } from "@hallumaze/batching";
 import { type Console, integerBetween, readText, UsageError } from "@hallumaze/console";
 import { checkModel, findMissingKeys, missingPrices } from "@hallumaze/runtime";
 import { solverNames, solverParameters } from "@hallumaze/solvers";
-import { judgesOf, parseSpec, type SolverRules, type SweepSpec, tokenLimitFor } from "@hallumaze/sweep";
+import {
+  judgesOf,
+  parseSpec,
+  type SolverRules,
+  type SweepSpec,
+  tokenLimitFor,
+  withAbsoluteDeadlines,
+} from "@hallumaze/sweep";
 import { type Command, Option } from "commander";
 
 /** The baseline solvers and their parameters, as a spec is checked against them. */
@@ -12,12 +20,43 @@ export const solverRules: SolverRules = new Map(
   ]),
 );
 
-/** Reads and checks a spec file. Notes go to stderr; every problem is listed with its place. */
+/**
+ * Reads and checks a spec file; its deadlines become dates and times of this process' clock and time zone. Notes go to
+ * stderr; every problem is listed with its place.
+ */
 export async function readSpecFile(console: Console, path: string): Promise<SweepSpec> {
   const text = await readText(console, path);
   const { spec, notes } = parseSpec(text, { fileName: path, solvers: solverRules });
   for (const note of notes) console.err(`note: ${note}`);
-  return applyModelRules(console, spec, path);
+  return applyModelRules(console, dateDeadlines(console, spec, path), path);
+}
+
+function dateDeadlines(console: Pick<Console, "err" | "now">, spec: SweepSpec, source: string): SweepSpec {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const clocks = [spec, ...spec.models].map((one) => one.deadline);
+  try {
+    const dated = withAbsoluteDeadlines(spec, { nowMs: console.now(), zone });
+    const said = [dated, ...dated.models].map(({ deadline }, at) => ({ clock: clocks[at], deadline }));
+    for (const { clock, deadline } of new Map(said.map((one) => [one.clock, one])).values()) {
+      if (deadline !== clock) console.err(`note: deadline: the next ${clock} in ${zone} is ${deadline}`);
+    }
+    return dated;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(`${source}: deadline: ${error.message}`);
+  }
+}
+
+/** Refuses to begin a sweep whose deadline has passed: a slip in its date would buy everything at the dearer price. */
+export function refusePastDeadlines(
+  plan: { readonly name: string; readonly exists: boolean; readonly auto: AutoPlan | null },
+  nowMs: number,
+): void {
+  const past = plan.auto?.models.find(({ deadline }) => Date.parse(deadline) <= nowMs);
+  if (plan.exists || past === undefined) return;
+  throw new UsageError(
+    `${plan.name}: ${past.alias}: the deadline ${past.deadline} has passed. Take a later one, or mode: live. Nothing was sent.`,
+  );
 }
 
 /**

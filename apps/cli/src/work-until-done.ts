@@ -88,6 +88,7 @@ export async function workUntilDone(
     rehearsal: options.rehearsal,
     logger: console.logger(),
     lanes: null,
+    concurrency: options.concurrency,
     repairs: false,
   });
   const ended = new AbortController();

@@ -138,6 +138,7 @@ function cell(seed: number): Cell {
     cellId: `cell ${seed}`,
     alias: "dfs",
     lane: "sim.dfs",
+    liveLane: null,
     ordinal: seed,
     plan: {
       format: 1,

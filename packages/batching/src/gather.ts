@@ -69,9 +69,9 @@ export function openGatherer(ports: GatherPorts): Gatherer {
     const body = vendor.draft(turn.request);
     const headers = body.headers;
     const liveLane = settings.liveLane ?? null;
-    // A batch that may be cancelled for a sweep's deadline holds no other sweep's requests.
-    const sweep = liveLane === null ? null : claim.sweepId;
-    const key = JSON.stringify([sweep, claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
+    // A batch that may be cancelled for a model's deadline holds no request of another sweep or model.
+    const whose = liveLane === null ? null : [claim.sweepId, claim.alias];
+    const key = JSON.stringify([whose, claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
     const list = groups.get(key) ?? [];
     groups.set(key, list);
     const bytes = Buffer.byteLength(body.text);

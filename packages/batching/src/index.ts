@@ -15,10 +15,12 @@ export type {
   BatchState,
   BatchStorePort,
   BatchVendorPort,
+  OpenCount,
   Submission,
 } from "./ports.ts";
 export { driveBatch } from "./drive-batch.ts";
 export { type DriveObserver, type DrivePorts, type DriveTimes, driveTimes } from "./drive-ports.ts";
-export { type AutoPlan, joinAuto, type LiveDemand, liveMs, turnLiveAtMs } from "./turn-live.ts";
+export { type AutoModelPlan, type AutoPlan, type DeadlineRisk, joinAuto, type PlannedAuto } from "./join-auto.ts";
+export { type AutoModel, turnLive, type TurnLivePorts } from "./turn-live.ts";
 export { type Gatherer, type GatherPorts, openGatherer } from "./gather.ts";
 export { rowFailure } from "./row-failures.ts";

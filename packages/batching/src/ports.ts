@@ -73,6 +73,14 @@ export interface BatchReckoning {
   readonly repeated: number;
 }
 
+/** How many trials of a model in a lane have no end yet. */
+export interface OpenCount {
+  readonly sweepId: string;
+  readonly alias: string;
+  readonly lane: string;
+  readonly trials: number;
+}
+
 /** The batches in the ledger. Every method is safe to repeat. */
 export interface BatchStorePort {
   /** Makes an empty batch that `workerId` gathers in. */
@@ -133,12 +141,17 @@ export interface BatchStorePort {
   /** Gives rows back, unspent, to be asked live: a late batch did not run them. Gives them. */
   readonly returnRows: (batchId: string, positions: readonly number[]) => Promise<readonly OpenTrial[]>;
   /**
-   * Moves what waits in a batch lane of a sweep to its live lane: what has failed there before, and where `isLate` all of
-   * it; its batches are then late too. Gives what goes live.
+   * Moves what waits of some models in a batch lane of a sweep to its live lane: what has failed there before, and where
+   * `isLate` all of it; their batches are then late too. What went live stays there. Gives what goes live.
    */
-  readonly moveLive: (sweepId: string, lane: string, to: string, isLate: boolean) => Promise<readonly OpenTrial[]>;
-  /** Trials of a sweep in a batch lane that have no end yet. */
-  readonly countOpen: (sweepId: string, lane: string) => Promise<number>;
+  readonly moveLive: (
+    sweepId: string,
+    lane: string,
+    to: string,
+    which: { readonly aliases: readonly string[]; readonly isLate: boolean },
+  ) => Promise<readonly OpenTrial[]>;
+  /** Trials in these lanes that have no end yet and are not held up, by sweep, model and lane. */
+  readonly countOpen: (lanes: readonly string[]) => Promise<readonly OpenCount[]>;
   /** Of these ids of a vendor's, those that stand in the ledger. */
   readonly knownVendorIds: (provider: string, ids: readonly string[]) => Promise<readonly string[]>;
 }

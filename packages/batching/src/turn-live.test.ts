@@ -1,102 +1,63 @@
-import type { LaneLimits, PlanEstimate } from "@hallumaze/engine";
-import fc from "fast-check";
+import type { OpenTrial } from "@hallumaze/engine";
 import { describe, expect, it } from "vitest";
 
-import { joinAuto, type LiveDemand, liveMs, turnLiveAtMs } from "./turn-live.ts";
+import type { OpenCount } from "./ports.ts";
+import { type AutoModel, turnLive } from "./turn-live.ts";
 
-/** Walks through live calls on a clock of its own: one starts when a slot and the minute's limits are free. Gives its end. */
-function walk(startMs: number, demand: LiveDemand, limits: LaneLimits, slots: number): number {
-  const free = Array.from({ length: Math.min(slots, limits.concurrency ?? slots) }, () => startMs);
-  const { inputTokens, outputTokens } = demand;
-  const gaps = [
-    limits.rpm === undefined ? 0 : 60_000 / limits.rpm,
-    limits.inputTpm === undefined ? 0 : (60_000 * inputTokens) / limits.inputTpm,
-    limits.outputTpm === undefined ? 0 : (60_000 * outputTokens) / limits.outputTpm,
-  ];
-  const gapMs = Math.max(...gaps);
-  const replyMs = 5000 + (outputTokens / 40) * 1000;
-  let nextMs = startMs;
-  let endMs = startMs;
-  for (let request = 0; request < demand.requests; request++) {
-    const slot = free.indexOf(Math.min(...free));
-    const beginsMs = Math.max(nextMs, free[slot] ?? startMs);
-    nextMs = beginsMs + gapMs;
-    free[slot] = beginsMs + replyMs;
-    endMs = Math.max(endMs, beginsMs + replyMs);
-  }
-  return endMs;
-}
-
-const demands = fc.record({
-  requests: fc.integer({ min: 0, max: 400 }),
-  inputTokens: fc.integer({ min: 1, max: 5000 }),
-  outputTokens: fc.integer({ min: 1, max: 4000 }),
+const hour = 3_600_000;
+const model = (alias: string, deadlineHours: number): AutoModel => ({
+  sweepId: "s",
+  alias,
+  lane: "batch.l",
+  liveLane: "l",
+  deadlineMs: deadlineHours * hour,
 });
-const bound = fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined });
-const limitsOf = fc
-  .record({ rpm: bound, outputTpm: bound, concurrency: bound })
-  .map((given): LaneLimits => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)));
+const open = (alias: string, lane = "batch.l"): OpenCount => ({ sweepId: "s", alias, lane, trials: 1 });
+const trialOf = (alias: string): OpenTrial => ({ trialId: alias, lane: "l", generation: 1, delayMs: 0 });
+
+/** Turns at an hour, where a lane takes an hour; gives who was asked to move, who was enqueued, and the next moment. */
+async function turnAt(hours: number, models: readonly AutoModel[], counts: readonly OpenCount[]) {
+  const moves: string[] = [];
+  const enqueued: string[] = [];
+  const next = await turnLive(
+    {
+      store: {
+        countOpen: async () => counts,
+        moveLive: async (_sweep, _lane, _to, { aliases, isLate }) => {
+          moves.push(`${aliases.join()} ${isLate ? "all" : "failed"}`);
+          return isLate ? aliases.map(trialOf) : [];
+        },
+      },
+      queue: { enqueue: async (_lane, trials) => void enqueued.push(...trials.map(({ trialId }) => trialId)) },
+      now: () => hours * hour,
+      liveHours: async () => 1,
+      observe: () => undefined,
+    },
+    models,
+  );
+  return { moves, enqueued, nextHours: next === null ? null : next / hour };
+}
 
 describe("turning to live calls", () => {
-  it("at the last moment meets the deadline, with ten minutes for a batch to be cancelled (a simulated clock)", () => {
-    fc.assert(
-      fc.property(demands, limitsOf, fc.integer({ min: 1, max: 64 }), (demand, limits, slots) => {
-        const deadline = 1_800_000_000_000;
-        const atMs = turnLiveAtMs(deadline, demand, limits, slots);
-        expect(walk(atMs + 600_000, demand, limits, slots)).toBeLessThanOrEqual(deadline);
-      }),
-    );
-  });
-
-  it("comes later the less is left, and never waits where nothing is", () => {
-    const limits = { rpm: 50 };
-    const at = (requests: number) => turnLiveAtMs(0, { requests, inputTokens: 1, outputTokens: 1 }, limits, 16);
-    expect(at(1000)).toBeLessThan(at(100));
-    expect(liveMs({ requests: 0, inputTokens: 1, outputTokens: 1 }, limits, 16)).toBe(0);
-  });
-});
-
-const bounds = (low: number, expected: number, high: number) => ({ low, expected, high });
-function estimate(costUsd: PlanEstimate["costUsd"], hours: PlanEstimate["hours"]): PlanEstimate {
-  const tokens = bounds(1, 2, 3);
-  return {
-    models: [],
-    lanes: [],
-    requests: tokens,
-    inputTokens: tokens,
-    outputTokens: tokens,
-    costUsd,
-    unpriced: [],
-    hours,
-    budget: null,
-  };
-}
-
-describe("a plan of mode auto", () => {
-  const batch = estimate(bounds(1, 2, 4), bounds(0.1, 1, 24));
-  const live = estimate(bounds(2, 4, 8), bounds(0.5, 1, 2));
-  const hour = 3_600_000;
-  const join = (hoursLeft: number) => joinAuto(batch, live, { deadlineMs: hoursLeft * hour, nowMs: 0 });
-
-  it("shows both prices, and an interval from all in batches to all live", () => {
-    const { estimate: joined, auto } = join(10);
-    expect(auto).toMatchObject({ batchUsd: 2, liveUsd: 4, risk: "meets", liveHours: 1 });
-    expect(joined.costUsd).toEqual(bounds(1, 2, 8));
-    expect(joined.hours.high).toBe(10);
-    expect(Date.parse(auto.turnsLiveAt)).toBeLessThan(10 * hour - 2 * hour);
-  });
-
-  it("says that it is too soon for batches, or for anything, before a cent is spent", () => {
-    expect(join(2)).toMatchObject({
-      auto: { risk: "live" },
-      estimate: { costUsd: { expected: 4 }, hours: live.hours },
+  it("moves a model's trials when its own deadline calls, and only what has failed of the others'", async () => {
+    const models = [model("early", 4), model("late", 8)];
+    const counts = [open("early"), open("late")];
+    // An hour of live calls, a quarter more, twenty minutes for what goes before.
+    expect(await turnAt(2.4, models, counts)).toEqual({
+      moves: ["early failed", "late failed"],
+      enqueued: [],
+      nextHours: 4 - 1.25 - 1 / 3,
     });
-    expect(join(0.9).auto.risk).toBe("misses");
-    expect(join(-1).auto.risk).toBe("misses");
+    expect(await turnAt(2.5, models, counts)).toEqual({
+      moves: ["early all", "late failed"],
+      enqueued: ["early"],
+      nextHours: 8 - 1.25 - 1 / 3,
+    });
   });
 
-  it("does not make up a price that is not known", () => {
-    const unknown = joinAuto(estimate(null, batch.hours), live, { deadlineMs: 10 * hour, nowMs: 0 });
-    expect([unknown.estimate.costUsd, unknown.auto.batchUsd]).toEqual([null, null]);
+  it("asks for nothing where nothing of a model waits in batches", async () => {
+    const counts = [open("early", "l"), open("late")];
+    expect((await turnAt(9, [model("early", 4), model("late", 8)], counts)).moves).toEqual(["late all"]);
+    expect(await turnAt(9, [model("early", 4)], counts)).toEqual({ moves: [], enqueued: [], nextHours: null });
   });
 });

@@ -1,106 +1,67 @@
-import type { LaneLimits, PlanEstimate } from "@hallumaze/engine";
+import { enqueueTrials, type QueuePort } from "@hallumaze/engine";
 
-/** What live calls of the rows that wait would take. */
-export interface LiveDemand {
-  readonly requests: number;
-  /** Tokens of one request and its reply, as far as is known. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+import type { BatchStorePort, OpenCount } from "./ports.ts";
+
+/** A model of a sweep that is asked in batches as long as its deadline can be met. */
+export interface AutoModel {
+  readonly sweepId: string;
+  readonly alias: string;
+  readonly lane: string;
+  readonly liveLane: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly deadlineMs: number;
 }
 
-/** A batch that is cancelled still ends what has begun: this is waited for it, in ms. */
-const cancelMs = 10 * 60_000;
-/** Live calls meet 429s and retries: their time is taken for so much longer. */
+/** What turning to live calls needs from outside. */
+export interface TurnLivePorts {
+  readonly store: Pick<BatchStorePort, "countOpen" | "moveLive">;
+  readonly queue: Pick<QueuePort, "enqueue">;
+  /** The wall clock that deadlines go by. */
+  readonly now: () => number;
+  /** Hours, at the most that is expected, for a model's live lane to answer what is open there or may come there. */
+  readonly liveHours: (model: AutoModel, open: readonly OpenCount[]) => Promise<number>;
+  readonly observe: (model: AutoModel, trials: number, isLate: boolean) => void;
+}
+
+/**
+ * How long what has to happen before the first live call may take, and what no estimate holds, in ms: the vendor cancels
+ * (OpenAI: within ten minutes), a look every minute sees it, a lost submission is found first; a failed call is repeated.
+ * SOURCE: https://developers.openai.com/api/reference/go/resources/batches/methods/cancel/, read 2026-11-30.
+ */
+export const hurryMs = 20 * 60_000;
+/** A lane is slower than its estimate: 429s, other programs on the same key. */
 const caution = 1.25;
-/** A reply comes so fast at least, in tokens a second, and its head within this, in ms. */
-const tokensPerSecond = 40;
-const headMs = 5000;
-
-/** How long live calls of a demand take in a lane of these limits, in ms; the last reply's end included. */
-export function liveMs({ requests, inputTokens, outputTokens }: LiveDemand, limits: LaneLimits, slots: number): number {
-  if (requests === 0) return 0;
-  const replyMs = headMs + (outputTokens / tokensPerSecond) * 1000;
-  const perMinute = {
-    rpm: 1,
-    inputTpm: inputTokens,
-    outputTpm: outputTokens,
-    tpm: inputTokens + outputTokens,
-  } as const;
-  const minutes = (["rpm", "inputTpm", "outputTpm", "tpm"] as const).map((dimension) => {
-    const limit = limits[dimension];
-    return limit === undefined ? 0 : (requests * perMinute[dimension]) / limit;
-  });
-  const inSlots = Math.ceil(requests / Math.min(slots, limits.concurrency ?? slots)) * replyMs;
-  return Math.max(inSlots, Math.max(...minutes) * 60_000 + replyMs);
-}
 
 /**
  * The last moment at which what waits in batches can still be answered live before the deadline, in ms since the Unix
- * epoch. What lands meanwhile moves it back.
+ * epoch, where that takes `liveHours` at the most. What lands meanwhile moves it back.
  */
-export function turnLiveAtMs(deadlineMs: number, demand: LiveDemand, limits: LaneLimits, slots: number): number {
-  return deadlineMs - caution * liveMs(demand, limits, slots) - cancelMs;
+export function turnLiveAtMs(deadlineMs: number, liveHours: number): number {
+  return deadlineMs - neededMs(liveHours) - hurryMs;
 }
 
-/** What mode auto comes to: two prices, and what a batch that is late costs. */
-export interface AutoPlan {
-  /** ISO date and time. */
-  readonly deadline: string;
-  /** Expected US dollars where all lands from batches, and where all is asked live; null: unknown. */
-  readonly batchUsd: number | null;
-  readonly liveUsd: number | null;
-  readonly liveHours: number;
-  /** What has not landed by then goes live; ISO date and time. Not after the deadline. */
-  readonly turnsLiveAt: string;
-  /** `meets`: also if no batch comes. `live`: too soon for batches, all is asked live. `misses`: not even that. */
-  readonly risk: "meets" | "live" | "misses";
+/** What live calls of so many hours are given, in ms. */
+export function neededMs(liveHours: number): number {
+  return caution * liveHours * 3_600_000;
 }
 
 /**
- * Joins the estimates of a spec's two ways: as if all batches landed, and as if all were asked live. The cost lies between
- * them; it is expected where batches come in time.
+ * Sends live what a batch has failed once, and all that cannot be waited for any longer: batches that hold it are late
+ * from then on. Gives the moment at which the next model's batches will be late as things stand; null: none waits.
  */
-export function joinAuto(
-  batch: PlanEstimate,
-  live: PlanEstimate,
-  { deadlineMs, nowMs }: { readonly deadlineMs: number; readonly nowMs: number },
-): { readonly estimate: PlanEstimate; readonly auto: AutoPlan } {
-  const leftMs = deadlineMs - nowMs;
-  const expectedMs = live.hours.expected * 3_600_000;
-  const atMs = deadlineMs - caution * live.hours.high * 3_600_000 - cancelMs;
-  const risk = expectedMs > leftMs ? "misses" : atMs <= nowMs ? "live" : "meets";
-  const isBatched = risk === "meets";
-  const between = <Figure extends PlanEstimate["costUsd"]>(low: Figure, high: Figure): PlanEstimate["costUsd"] =>
-    low === null || high === null
-      ? null
-      : { low: low.low, expected: (isBatched ? low : high).expected, high: Math.max(low.high, high.high) };
-  const hoursLeft = Math.max(0, leftMs / 3_600_000);
-  const hours = isBatched
-    ? {
-        low: batch.hours.low,
-        expected: Math.min(batch.hours.expected, hoursLeft),
-        high: Math.max(batch.hours.low, hoursLeft),
-      }
-    : live.hours;
-  const models = batch.models.map((model, index) => {
-    const other = live.models[index] ?? model;
-    return { ...model, costUsd: between(model.costUsd, other.costUsd), hours: isBatched ? model.hours : other.hours };
-  });
-  return {
-    estimate: {
-      ...batch,
-      models,
-      costUsd: between(batch.costUsd, live.costUsd),
-      hours,
-      budget: isBatched ? batch.budget : live.budget,
-    },
-    auto: {
-      deadline: new Date(deadlineMs).toISOString(),
-      batchUsd: batch.costUsd?.expected ?? null,
-      liveUsd: live.costUsd?.expected ?? null,
-      liveHours: live.hours.expected,
-      turnsLiveAt: new Date(Math.max(Math.min(atMs, deadlineMs), nowMs)).toISOString(),
-      risk,
-    },
-  };
+export async function turnLive(ports: TurnLivePorts, models: readonly AutoModel[]): Promise<number | null> {
+  if (models.length === 0) return null;
+  const open = await ports.store.countOpen([...new Set(models.flatMap(({ lane, liveLane }) => [lane, liveLane]))]);
+  let nextMs: number | null = null;
+  for (const model of models) {
+    const { sweepId, alias, lane, liveLane } = model;
+    if (!open.some((count) => count.sweepId === sweepId && count.alias === alias && count.lane === lane)) continue;
+    const atMs = turnLiveAtMs(model.deadlineMs, await ports.liveHours(model, open));
+    const isLate = ports.now() >= atMs;
+    const trials = await ports.store.moveLive(sweepId, lane, liveLane, { aliases: [alias], isLate });
+    await enqueueTrials(ports.queue, trials);
+    if (trials.length > 0) ports.observe(model, trials.length, isLate);
+    if (!isLate) nextMs = Math.min(nextMs ?? atMs, atMs);
+  }
+  return nextMs;
 }

@@ -206,6 +206,7 @@ function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: Estimate
     lane,
     laneOverride: null,
     mode: "live",
+    deadline: null,
     temperatureExplicit: false,
     maxTokens: { default: judge.maxTokens ?? verdictTokens.high, perSize: {} },
   };
@@ -321,8 +322,9 @@ function pace(
   };
   const longest = (bound: keyof Interval): readonly [BindingLimit, number] =>
     hoursBy(bound).reduce((worst, each) => (each[1] > worst[1] ? each : worst));
-  // The last reply is waited for after all has been let through.
-  const lastReply = (bound: keyof Interval): number => demand.longestReplySeconds[bound] / 3600;
+  // The last reply is waited for after all has been let through, and at worst asked for once again.
+  const lastReply = (bound: keyof Interval): number =>
+    (demand.longestReplySeconds[bound] * (bound === "high" && demand.requests.high > 0 ? 2 : 1)) / 3600;
   return { hours: intervalOf((bound) => longest(bound)[1] + lastReply(bound)), limit: longest("expected")[0] };
 }
 

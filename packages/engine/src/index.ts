@@ -31,7 +31,9 @@ export { type FailureOutcome, failureOutcomes, type Outcome, type TrialState } f
 export {
   type ActualUse,
   comparePlan,
+  laneHours,
   type ModelPlan,
+  openLiveEstimator,
   type PlanError,
   planSweep,
   type SweepPlan,

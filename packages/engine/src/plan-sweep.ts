@@ -1,6 +1,16 @@
-import { type Cell, type CellPlan, countCells, expandCells, type SweepSpec } from "@hallumaze/sweep";
+import {
+  askedLive,
+  type Cell,
+  type CellPlan,
+  countCells,
+  expandCells,
+  expandConditions,
+  judgeLane,
+  type SweepSpec,
+} from "@hallumaze/sweep";
 
 import {
+  addIntervals,
   type CellGroup,
   type ConditionTokens,
   type Interval,
@@ -133,6 +143,40 @@ function conditionMeasure(spec: SweepSpec): (group: CellGroup) => ConditionToken
     conditions.set(key, condition);
     return condition;
   };
+}
+
+/**
+ * Opens the estimate of what asking a sweep's open trials live takes, as `planSweep` estimates a whole grid: from how many
+ * are open of each alias, taken to be spread over its conditions as the grid is. Conditions are measured once.
+ */
+export function openLiveEstimator(
+  spec: SweepSpec,
+  options: { readonly rehearsal: boolean },
+): (open: ReadonlyMap<string, number>, ports: EstimatePorts) => Promise<PlanEstimate> {
+  const live = askedLive(spec);
+  const conditions = [...expandConditions(spec, options)];
+  const cellsOf = new Map<string, number>();
+  for (const { alias, cells } of conditions) cellsOf.set(alias, (cellsOf.get(alias) ?? 0) + cells);
+  const conditionOf = conditionMeasure(spec);
+  return async (open, ports) => {
+    const groups = conditions.map(({ alias, plan, cells }) => ({
+      alias,
+      plan,
+      cells: (cells * (open.get(alias) ?? 0)) / (cellsOf.get(alias) ?? 1),
+    }));
+    return estimateSweep(live, groups, conditionOf, options, ports);
+  };
+}
+
+/**
+ * How long a lane is busy by an estimate, in hours: with its trials, and with the judges that share its limits. `lane` is
+ * none of a rehearsal's: an estimate names the real ones.
+ */
+export function laneHours({ lanes, models }: Pick<PlanEstimate, "lanes" | "models">, lane: string): Interval {
+  return addIntervals([
+    ...lanes.filter((one) => one.lane === lane).map(({ hours }) => hours),
+    ...models.filter((one) => one.lane === judgeLane(lane)).map(({ hours }) => hours),
+  ]);
 }
 
 function firstSeeds(spec: SweepSpec, count: number): readonly number[] {

@@ -1,4 +1,4 @@
-import { expandCells, isBatchLane, type SweepSpec, specToJson, withAbsoluteDeadline } from "@hallumaze/sweep";
+import { expandCells, hasAbsoluteDeadlines, isBatchLane, type SweepSpec, specToJson } from "@hallumaze/sweep";
 
 import { inBatches } from "./grid-batches.ts";
 import type { LanePlaces, QueuePort } from "./ports/queue.ts";
@@ -28,11 +28,12 @@ export type SubmitProgress = (done: { readonly cells: number; readonly enqueued:
 
 /**
  * Writes the grid into the ledger, then hands the ids to the queue. Interrupted at any point and repeated, it ends in
- * the same state: rows have content ids, and deliveries are made from rows.
+ * the same state: rows have content ids, and deliveries are made from rows. A deadline by the clock is the submitter's to
+ * make a date and time of (`withAbsoluteDeadlines`): others do not know the time zone.
  */
 export async function submitSweep(
   ports: { readonly store: StorePort; readonly queue: QueuePort },
-  given: SweepSpec,
+  spec: SweepSpec,
   options: {
     readonly provenance: Provenance;
     readonly fresh: boolean;
@@ -44,7 +45,7 @@ export async function submitSweep(
   },
 ): Promise<SubmitReport> {
   const { store, queue } = ports;
-  const spec = withAbsoluteDeadline(given, Date.now());
+  if (!hasAbsoluteDeadlines(spec)) throw new Error(`the sweep ${spec.name} has a deadline without its day`);
   const sweep = await store.openSweep({
     name: spec.name,
     specJson: specToJson(spec),

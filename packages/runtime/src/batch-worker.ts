@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import {
+  type AutoModel,
   type Batch,
   type BatchStorePort,
   type BatchVendorPort,
@@ -9,16 +10,9 @@ import {
   type DriveTimes,
   driveTimes,
   openGatherer,
-  turnLiveAtMs,
+  turnLive,
 } from "@hallumaze/batching";
-import {
-  type Claim,
-  enqueueTrials,
-  type LimiterPort,
-  type QueuePort,
-  reconcile,
-  type StorePort,
-} from "@hallumaze/engine";
+import { type Claim, type LimiterPort, type QueuePort, reconcile, type StorePort } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
 import type { SteeringPort } from "@hallumaze/steering";
 import { isKnownDead } from "@hallumaze/store";
@@ -26,8 +20,10 @@ import { isBatchLane, isRehearsalLane } from "@hallumaze/sweep";
 import type { Metrics, Tracing } from "@hallumaze/telemetry";
 
 import { openLaneCatalog } from "./lane-catalog.ts";
+import { openLiveTimes } from "./live-times.ts";
 import type { Logger } from "./logger.ts";
 import { repeat } from "./loops.ts";
+import { defaultSlots } from "./plan-house.ts";
 import { whyNotConsuming } from "./readiness.ts";
 import { unblockLanes } from "./repair-house.ts";
 import { type Held, parkedBy, type SolveWorker, trialPorts, type WorkerTimes, workerTimes } from "./worker.ts";
@@ -45,6 +41,8 @@ export interface BatchWorkerOptions {
   readonly rehearsal: boolean;
   /** False where a solve worker of this process compares ledger and queue: it alone knows what it holds. */
   readonly repairs: boolean;
+  /** Trials at once in each lane where solve workers work: what goes live takes its time by it. As shipped unless told. */
+  readonly concurrency?: number;
   /** The wall clock that deadlines go by; the process' own unless told. */
   readonly clock?: Clock;
   readonly times?: WorkerTimes;
@@ -65,9 +63,6 @@ const batchTimes: BatchTimes = { ...driveTimes, quietMs: 3000, longestMs: 60_000
 
 /** Batches that are driven at once: one may be landing while another is looked at. */
 const drivers = 2;
-/** What a prompt takes, about, and how many live calls a lane makes at once: for the time that going live would take. */
-const promptTokens = 1200;
-const liveSlots = 16;
 /** A step that failed comes again after so long. */
 const troubledMs = 5000;
 
@@ -134,25 +129,21 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     isRepaired = true;
     await unblockLanes(options, (lane, trials) => logger.info({ lane, trials }, "lane resumed"));
   };
-  const clock = options.clock ?? Date.now;
-  /** What cannot be waited for any longer, and what a batch has failed once, goes live. */
-  const turnLive = async (): Promise<void> => {
-    for (const auto of catalog.autoLanes(rehearsal)) {
-      const requests = await store.countOpen(auto.sweepId, auto.lane);
-      if (requests === 0) continue;
-      const demand = { requests, inputTokens: promptTokens, outputTokens: auto.expectedOutputTokens };
-      const isLate = clock() >= turnLiveAtMs(auto.deadlineMs, demand, auto.limits, liveSlots);
-      const trials = await store.moveLive(auto.sweepId, auto.lane, auto.liveLane, isLate);
-      await enqueueTrials(queue, trials);
-      if (trials.length > 0) {
-        logger.info({ sweepId: auto.sweepId, lane: auto.liveLane, trials: trials.length, isLate }, "trials go live");
-      }
-    }
+  const now = options.clock ?? Date.now;
+  const slots = options.concurrency ?? defaultSlots;
+  const liveHours = openLiveTimes({ ...catalog, store, slots, rehearsal, now });
+  const turning = {
+    store,
+    queue,
+    now,
+    liveHours,
+    observe: ({ sweepId, alias, liveLane }: AutoModel, trials: number, isLate: boolean): void =>
+      logger.info({ sweepId, model: alias, lane: liveLane, trials, isLate }, "trials go live"),
   };
   const gather = tracked(async () => {
     if (!isRepaired) return;
     await catalog.refresh();
-    await turnLive();
+    await turnLive(turning, catalog.autoModels(rehearsal));
     for (const { lane } of await store.listOpenLanes(null)) {
       if (!isBatchLane(lane) || isRehearsalLane(lane) !== rehearsal || stop.signal.aborted) continue;
       if (options.lanes === null || options.lanes.includes(lane)) await gatherer.gather(lane, hardStop.signal);

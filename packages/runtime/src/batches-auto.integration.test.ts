@@ -100,6 +100,75 @@ describe("mode auto", () => {
     expect(books.spentUsd).toBeCloseTo(billed(stage), 12);
   });
 
+  it("keeps live, where its sweep is submitted again, what went live once; what stands in a batch lands", async () => {
+    const nowMs = Date.now();
+    const stage = await openBatchStage({ clock: () => nowMs });
+    const sweepId = await submitAuto(stage, 6, nowMs);
+    const lanes = () =>
+      stage.sql(
+        "SELECT lane, went_live AS live, state::text, count(*)::int AS n FROM trials GROUP BY 1, 2, 3 ORDER BY 1",
+      );
+    const liveLane = "anthropic.claude-haiku-4-5-20251001";
+    const live = [{ lane: liveLane, live: true, state: "queued", n: 6 }];
+    // Too late for batches by this worker's clock; nobody answers live yet.
+    const early = stage.workBatches({ clock: () => nowMs + 7.9 * hour });
+    await vi.waitFor(async () => expect(await lanes()).toEqual(live), { timeout: 10_000, interval: 20 });
+    await early.drain(1000);
+    // With a later deadline too: what has moved once does not move back.
+    expect(await submitAuto(stage, 6, nowMs)).toBe(sweepId);
+    expect(await lanes()).toEqual(live);
+    const later = stage.workBatches({ clock: () => nowMs });
+    stage.workPaced();
+    await stage.reach("done", 6);
+    await later.drain(1000);
+    expect(stage.made()).toEqual([]);
+    expect(await stage.accounts(sweepId)).toMatchObject({ exchanges: { reply: 6 }, live: 6, late: 0 });
+    // A wish for batches is another word: what is not answered follows it.
+    await submitAuto(stage, 7, nowMs);
+    await stage.submitBatched(7);
+    expect(await lanes()).toEqual([
+      { lane: `batch.${liveLane}`, live: false, state: "done", n: 6 },
+      { lane: `batch.${liveLane}`, live: false, state: "queued", n: 1 },
+    ]);
+  });
+
+  it("goes by each model's own deadline: one goes live while the other waits for its batch", async () => {
+    let nowMs = Date.now();
+    const stage = await openBatchStage({ clock: () => nowMs, batches: [{ afterMs: 20 * hour }] });
+    const { provider, model } = { provider: "anthropic", model: "claude-haiku-4-5-20251001" };
+    const at = (hours: number) => new Date(nowMs + hours * hour).toISOString();
+    const models = [
+      { model: `${provider}/${model}`, as: "early", mode: "auto", deadline: at(2) },
+      { model: `${provider}/${model}`, as: "late", mode: "auto", temperature: 0.5 },
+    ];
+    await stage.submit(3, {
+      models,
+      limits: { early: { rpm: 100_000, inputTpm: 1e9, outputTpm: 1e9 } },
+      spec: { deadline: at(8) },
+    });
+    stage.workPaced();
+    stage.workBatches({ clock: () => nowMs, repairs: false });
+    await vi.waitFor(() => expect(stage.made()).toHaveLength(2), { timeout: 10_000, interval: 20 });
+    nowMs += 1.8 * hour;
+    await stage.reach("done", 3);
+    expect(stage.made().map(({ rows, ends }) => [rows, ends])).toEqual(
+      expect.arrayContaining([
+        [3, { canceled: 3 }],
+        [3, {}],
+      ]),
+    );
+    const done = () =>
+      stage.sql("SELECT alias, count(*)::int AS n FROM trials WHERE state = 'done' GROUP BY 1 ORDER BY 1");
+    expect(await done()).toEqual([{ alias: "early", n: 3 }]);
+    nowMs += 6 * hour;
+    await stage.reach("done", 6);
+    expect(await done()).toEqual([
+      { alias: "early", n: 3 },
+      { alias: "late", n: 3 },
+    ]);
+    expect(stage.made().map(({ ends }) => ends)).toEqual([{ canceled: 3 }, { canceled: 3 }]);
+  });
+
   it("is not what a sweep becomes by being submitted again: a delivery of a trial that is now for batches asks nobody", async () => {
     const stage = await openBatchStage();
     const model = "anthropic/claude-haiku-4-5-20251001";

@@ -6,6 +6,7 @@ export { judgeModel, openJudgeCatalog } from "./judge-catalog.ts";
 export { type JudgeWorkerOptions, startJudgeWorker } from "./judge-worker.ts";
 export { openLaneCatalog } from "./lane-catalog.ts";
 export { type Logger, openLogger } from "./logger.ts";
+export { defaultSlots, type HousePlan, planInHouse, planPorts } from "./plan-house.ts";
 export { houseChecks } from "./readiness.ts";
 export { readProvenance } from "./provenance.ts";
 export { type RepairReport, repairHouse } from "./repair-house.ts";
@@ -14,10 +15,7 @@ export { type Watch, watchHouse } from "./watch-house.ts";
 export { type SolveWorker, startSolveWorker, type WorkerOptions, type WorkerTimes, workerTimes } from "./worker.ts";
 export {
   checkModel,
-  findCapabilities,
   findDefaultLimits,
   findMissingKeys,
-  findPrice,
   missingPrices,
-  readThinking,
 } from "@hallumaze/providers";

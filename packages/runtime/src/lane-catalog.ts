@@ -1,3 +1,4 @@
+import type { AutoModel } from "@hallumaze/batching";
 import {
   type Claim,
   type LaneLimits,
@@ -8,9 +9,10 @@ import {
 } from "@hallumaze/engine";
 import { limiterLaneOf } from "@hallumaze/judging";
 import { costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
+import type { LiveSweep } from "./live-times.ts";
 import { type LaneControl, limitsUnder, type SteeringPort } from "@hallumaze/steering";
 import {
-  deadlineMs,
+  deadlineOf,
   givesShadow,
   isBatchLane,
   lanesOf,
@@ -27,29 +29,18 @@ export interface LaneCatalog {
   /** True where the limiter is asked: something limits the lane, or its vendor may stop it (no credit, wrong key). */
   readonly isLimited: (lane: string) => boolean;
   readonly settingsOf: (claim: Pick<Claim, "sweepId" | "alias" | "lane" | "plan">) => Promise<ModelSettings>;
-  /** The batch lanes of sweeps with a deadline. */
-  readonly autoLanes: (rehearsal: boolean) => readonly AutoLane[];
+  /** The models that are asked in batches until their deadline calls. */
+  readonly autoModels: (rehearsal: boolean) => readonly AutoModel[];
+  /** What the stored sweeps say, by id, as of the last look. */
+  readonly sweeps: () => ReadonlyMap<string, LiveSweep>;
+  /** Limits in force in a lane as of the last look. */
+  readonly limitsOf: (lane: string) => LaneLimits;
   /** Tells what a reply really took, for the next reservation's estimate. */
   readonly sawReply: (lane: string, outputTokens: number | null) => void;
 }
 
-/** A batch lane of a sweep that must be answered by its deadline. */
-export interface AutoLane {
-  readonly sweepId: string;
-  readonly lane: string;
-  readonly liveLane: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly deadlineMs: number;
-  readonly limits: LaneLimits;
-  /** Reply tokens to expect of a request. */
-  readonly expectedOutputTokens: number;
-}
-
-interface StoredSpec {
+interface StoredSpec extends LiveSweep {
   readonly specJson: string;
-  /** In force now: an operator may change it while the sweep runs. */
-  readonly weight: number;
-  readonly spec: SweepSpec;
 }
 
 /** Share of a new reply in the running mean of a lane's reply length. */
@@ -74,10 +65,9 @@ export function openLaneCatalog(
     const merged = new Map<string, LaneLimits>();
     for (const sweep of await store.listSweeps()) {
       const known = specs.get(sweep.sweepId);
-      const stored =
-        known?.specJson === sweep.specJson
-          ? { ...known, weight: sweep.weight }
-          : { specJson: sweep.specJson, weight: sweep.weight, spec: parseStoredSpec(sweep.specJson) };
+      const { specJson, weight, priority } = sweep;
+      const spec = known?.specJson === specJson ? known.spec : parseStoredSpec(specJson);
+      const stored = { specJson, weight, priority, spec };
       specs.set(sweep.sweepId, stored);
       for (const [lane, own] of limitsOf(stored.spec)) merged.set(lane, own);
     }
@@ -115,19 +105,17 @@ export function openLaneCatalog(
         boundOf: (inputTokens, outputTokens) => costBound(priced, { inputTokens, outputTokens }, prices),
       };
     },
-    autoLanes: (rehearsal) =>
-      [...specs].flatMap(([sweepId, { spec }]) => {
-        const moment = deadlineMs(spec);
-        if (moment === null) return [];
-        const names = new Set(spec.models.filter(({ mode }) => mode === "auto").map(({ lane }) => lane));
-        return [...names].map((name) => {
-          const lane = rehearsal ? rehearsalLane(name) : name;
-          const live = liveLane(lane);
-          const tokens = Math.ceil(replyTokens.get(live) ?? replyTokens.get(lane) ?? firstGuessTokens);
-          const lanes = { lane, liveLane: live, limits: limits.get(live) ?? {} };
-          return { sweepId, ...lanes, deadlineMs: moment, expectedOutputTokens: tokens };
-        });
-      }),
+    autoModels: (rehearsal) =>
+      [...specs].flatMap(([sweepId, { spec }]) =>
+        spec.models.flatMap((model) => {
+          const deadline = deadlineOf(spec, model);
+          if (deadline === null) return [];
+          const lane = rehearsal ? rehearsalLane(model.lane) : model.lane;
+          return [{ sweepId, alias: model.alias, lane, liveLane: liveLane(lane), deadlineMs: Date.parse(deadline) }];
+        }),
+      ),
+    sweeps: () => specs,
+    limitsOf: (lane) => limits.get(lane) ?? {},
     sawReply: (lane, outputTokens) => {
       if (outputTokens === null) return;
       const before = replyTokens.get(lane);

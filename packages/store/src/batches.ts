@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { Batch, BatchDraft, BatchRow, BatchState, BatchStorePort } from "@hallumaze/batching";
+import type { Batch, BatchDraft, BatchRow, BatchState, BatchStorePort, OpenCount } from "@hallumaze/batching";
 import type { RequestAdmission } from "@hallumaze/engine";
 
 import { coalesce } from "./coalesce.ts";
@@ -92,12 +92,14 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
     halveBatch: (batch) => halve(database, batch),
     dropBatch: ({ batchId }, to) => dropBatch(database, batchId, to === "live"),
     returnRows: (batchId, positions) => returnBatchRows(database, batchId, positions),
-    moveLive: (sweepId, lane, to, isLate) => moveLive(database, sweepId, lane, to, isLate),
-    countOpen: async (sweepId, lane) => {
-      const [row] = await database.query<{ readonly open: number }>(Prisma.sql`
-        SELECT coalesce(sum(trials), 0)::float8 AS open FROM trial_tallies
-        WHERE sweep_id = ${sweepId}::uuid AND lane = ${lane} AND in_grid AND state IN ('planned', 'queued', 'running')`);
-      return row?.open ?? 0;
+    moveLive: (sweepId, lane, to, which) => moveLive(database, sweepId, lane, to, which),
+    countOpen: async (lanes) => {
+      const rows = await database.query<OpenCount>(Prisma.sql`
+        SELECT sweep_id::text AS "sweepId", alias, lane, sum(trials)::float8 AS trials FROM trial_tallies
+        WHERE lane IN (SELECT json_array_elements_text(${JSON.stringify(lanes)}::json)) AND in_grid
+          AND state IN ('planned', 'queued', 'running')
+        GROUP BY 1, 2, 3 HAVING sum(trials) > 0 ORDER BY 1, 2, 3`);
+      return rows.map((row) => ({ ...row, alias: decodeText(row.alias) }));
     },
     knownVendorIds: async (provider, ids) => {
       const rows = await database.query<{ readonly id: string }>(Prisma.sql`

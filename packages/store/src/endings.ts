@@ -169,7 +169,8 @@ function giveBack(source: Prisma.Sql, lane: Prisma.Sql = Prisma.sql`NULL::text`)
         message = CASE WHEN t.cancel_requested THEN 'cancelled by an operator' ELSE t.message END,
         finished_at = CASE WHEN t.cancel_requested THEN clock_timestamp() END,
         cancel_requested = false, claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp(),
-        lane = coalesce(locked.lane, t.lane), generation = t.generation + CASE WHEN locked.lane IS NULL THEN 0 ELSE 1 END
+        lane = coalesce(locked.lane, t.lane), went_live = t.went_live OR locked.lane IS NOT NULL,
+        generation = t.generation + CASE WHEN locked.lane IS NULL THEN 0 ELSE 1 END
       FROM locked WHERE t.id = locked.id RETURNING t.*
     )`;
 }
@@ -248,23 +249,25 @@ export async function moveLive(
   sweepId: string,
   lane: string,
   to: string,
-  isLate: boolean,
+  { aliases, isLate }: Parameters<BatchStorePort["moveLive"]>[3],
 ): Promise<readonly OpenTrial[]> {
+  const isTheirs = Prisma.sql`t.sweep_id = ${sweepId}::uuid
+    AND t.alias IN (SELECT json_array_elements_text(${JSON.stringify(aliases.map(encodeText))}::json))`;
   if (isLate) {
     await database.query(Prisma.sql`
       UPDATE batches b SET late_at = clock_timestamp(), not_before = CASE WHEN b.state = 'submitting' THEN b.not_before END
       WHERE b.lane = ${lane} AND b.live_lane IS NOT NULL AND b.state <> 'done' AND b.late_at IS NULL AND EXISTS (
         SELECT 1 FROM batch_rows r JOIN trials t ON t.id = r.trial_id
-        WHERE r.batch_id = b.id AND r.landed_at IS NULL AND t.sweep_id = ${sweepId}::uuid)
+        WHERE r.batch_id = b.id AND r.landed_at IS NULL AND ${isTheirs})
       RETURNING 1 AS late`);
   }
   return database.query<OpenTrial>(Prisma.sql`
     WITH waiting AS (
-      SELECT t.id FROM trials t WHERE t.sweep_id = ${sweepId}::uuid AND t.lane = ${lane} AND t.in_grid
+      SELECT t.id FROM trials t WHERE ${isTheirs} AND t.lane = ${lane} AND t.in_grid
         AND t.state IN ('planned', 'queued') AND (${isLate} OR t.tries + t.waits + t.empty_retries > 0)
       ORDER BY t.id FOR NO KEY UPDATE
     ), moved AS (
-      UPDATE trials t SET lane = ${to}, state = 'queued', generation = t.generation + 1, queued_at = clock_timestamp()
+      UPDATE trials t SET lane = ${to}, went_live = true, state = 'queued', generation = t.generation + 1, queued_at = clock_timestamp()
       FROM waiting w WHERE t.id = w.id RETURNING t.*
     )
     SELECT ${asOpenTrial} FROM moved t JOIN sweeps s ON s.id = t.sweep_id ORDER BY t.ordinal, t.id`);

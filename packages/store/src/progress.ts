@@ -148,7 +148,9 @@ async function replyHistory(
   return database.query<Awaited<ReturnType<StorePort["replyHistory"]>>[number]>(Prisma.sql`
     SELECT t.size, t.language, (t.plan->>'maxTokens')::float8 AS "maxTokens", count(*)::int AS n,
       avg(e.output_tokens)::float8 AS "outputTokensMean", stddev_samp(e.output_tokens)::float8 AS "outputTokensSd",
-      avg(e.input_tokens)::float8 AS "inputTokensMean", avg(e.http_ms)::float8 AS "httpMsMean"
+      avg(e.input_tokens)::float8 AS "inputTokensMean",
+      -- The time of a batch, hours as it may be, says nothing of how long a call takes.
+      (avg(e.http_ms) FILTER (WHERE e.batch_id IS NULL))::float8 AS "httpMsMean"
     FROM trials t JOIN exchanges e ON e.trial_id = t.id
     WHERE t.model = ${encodeText(`${model.provider}/${model.model}`)} AND t.rehearsal = ${rehearsal}
       AND (t.plan->>'baseUrl') IS NOT DISTINCT FROM ${model.baseUrl}::text

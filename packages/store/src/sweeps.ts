@@ -259,6 +259,10 @@ async function insertCells(
   revision: number,
   cells: readonly Cell[],
 ): Promise<InsertReport> {
+  const auto = [...new Set(cells.flatMap(({ alias, liveLane }) => (liveLane === null ? [] : [encodeText(alias)])))];
+  // What went live for its deadline stays there as long as its model is of mode auto.
+  const isKeptLive = Prisma.sql`(trials.went_live
+    AND excluded.alias IN (SELECT json_array_elements_text(${JSON.stringify(auto)}::json)))`;
   const [row] = await database.query<{
     readonly inserted: number;
     readonly existing: number;
@@ -286,7 +290,8 @@ async function insertCells(
       ORDER BY i.cell_id
       ON CONFLICT (sweep_id, cell_id) DO UPDATE SET
         grid_revision = greatest(trials.grid_revision, excluded.grid_revision), in_grid = true,
-        alias = excluded.alias, lane = excluded.lane, ordinal = excluded.ordinal
+        alias = excluded.alias, ordinal = excluded.ordinal, went_live = ${isKeptLive},
+        lane = CASE WHEN ${isKeptLive} THEN regexp_replace(excluded.lane, '^(rehearsal\\.)?batch\\.', '\\1') ELSE excluded.lane END
       RETURNING xmax = 0 AS is_new, source_trial_id IS NOT NULL AS is_reused
     )
     SELECT (count(*) FILTER (WHERE is_new))::int AS inserted, (count(*) FILTER (WHERE NOT is_new))::int AS existing,

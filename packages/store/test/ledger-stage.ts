@@ -52,6 +52,7 @@ export function cell(
     cellId,
     alias: "dfs",
     lane: "sim.dfs",
+    liveLane: null,
     ordinal: 0,
     ...rest,
     plan: {

@@ -44,6 +44,8 @@ export interface Cell {
   readonly alias: string;
   /** Queue lane: `<provider>.<model>` made safe (letters, digits, `-`, `_`, `.`), unique a provider, model and base URL; a rehearsal's is its own. */
   readonly lane: string;
+  /** Where it is asked live once batches are too late, for a model of mode auto; null for any other. */
+  readonly liveLane: string | null;
   /** Place in the lane's seeded shuffled order: a pseudo-random integer in 0 … 2^31-1 of (sweep name, cell id). */
   readonly ordinal: number;
   readonly plan: CellPlan;

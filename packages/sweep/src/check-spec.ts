@@ -67,8 +67,14 @@ function normalise(
   const { temperature, maxTokens, mode } = input;
   const read = readModels(input.models ?? [], { temperature, maxTokens, mode, solvers: options.solvers });
   problems.push(...read.problems);
-  if (read.models.some((model) => model.mode === "auto") && input.deadline === undefined) {
+  const auto = read.models.filter((model) => model.mode === "auto");
+  if (auto.some(({ deadline }) => deadline === null) && input.deadline === undefined) {
     problems.push({ path: ["mode"], message: 'auto needs a deadline, such as deadline: "08:00"' });
+  }
+  if (input.deadline !== undefined && !input.badModels && auto.every(({ deadline }) => deadline !== null)) {
+    notes.push(
+      `deadline: ${auto.length === 0 ? "no model is of mode auto" : "each model has its own"}; it changes nothing`,
+    );
   }
   if (mode === "batch" || mode === "auto") {
     const live = read.models.filter((model) => model.mode === "live").map(({ alias }) => alias);

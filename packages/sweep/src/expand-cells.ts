@@ -2,7 +2,7 @@ import { canonicalJson, contentId, sha256Hex } from "@hallumaze/foundation";
 import { hintVersion, type Language, promptVersion } from "@hallumaze/protocol";
 
 import type { Cell, CellPlan, Group } from "./cell-plan.ts";
-import { rehearsalLane } from "./lanes.ts";
+import { liveLane, rehearsalLane } from "./lanes.ts";
 import { tokenLimitFor } from "./read-models.ts";
 import { countSeeds, subtractSeeds } from "./seeds.ts";
 import type { ExcludeRule, ModelSpec, SeedRange, SweepSpec } from "./spec.ts";
@@ -44,6 +44,17 @@ export function countCells(spec: GridSpec): number {
   return seeds * spec.repeats;
 }
 
+/** The conditions of a spec's grid in its order: a plan of each, with its first seed, and how many cells it has. */
+export function* expandConditions(
+  spec: GridSpec,
+  options: { readonly rehearsal: boolean },
+): Generator<{ readonly alias: string; readonly plan: CellPlan; readonly cells: number }, void> {
+  for (const condition of conditions(spec)) {
+    const plan = { ...planOf(spec, condition, 0, options.rehearsal), seed: condition.seeds[0]?.first ?? 0 };
+    yield { alias: condition.model.alias, plan, cells: countSeeds(condition.seeds) * spec.repeats };
+  }
+}
+
 /** Whether `exclude` leaves any cell. */
 export function hasCells(spec: GridSpec): boolean {
   return conditions(spec).next().done !== true;
@@ -68,6 +79,8 @@ function* cellsOf(spec: GridSpec, condition: Condition, repeat: number, rehearsa
   const { model, seeds } = condition;
   const shared = planOf(spec, condition, repeat, rehearsal);
   const [before, after] = splitAtSeed(shared);
+  const lane = rehearsal ? rehearsalLane(model.lane) : model.lane;
+  const live = model.mode === "auto" ? liveLane(lane) : null;
   const sweepWord = Number.parseInt(sha256Hex(spec.name).slice(0, 8), 16);
   for (const { first, last } of seeds) {
     for (let seed = first; seed <= last; seed++) {
@@ -76,7 +89,8 @@ function* cellsOf(spec: GridSpec, condition: Condition, repeat: number, rehearsa
       yield {
         cellId: id,
         alias: model.alias,
-        lane: rehearsal ? rehearsalLane(model.lane) : model.lane,
+        lane,
+        liveLane: live,
         ordinal,
         plan: { ...shared, seed },
       };

@@ -37,6 +37,8 @@ const TAKES: Readonly<Record<string, string>> = {
   baseUrl: "http:// or https://, host and path, without user, query or fragment",
   keyEnv: "the name of an environment variable, such as OLLAMA_KEY",
   as: "1 to 120 letters, digits and . _ : / @ + -, beginning with a letter or digit",
+  deadline:
+    '"08:00" in quotes, from 00:00 to 23:59 (midnight is "00:00"), or a date and time with its zone: 2026-12-01T08:00:00+09:00',
   lane: "1 to 60 letters, digits, dashes or underscores",
   params: "names with a number, a text, true or false each",
   limits: "an object such as { sim/dfs-honest: { concurrency: 4 } }",

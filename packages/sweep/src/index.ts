@@ -1,7 +1,14 @@
 export type { Cell, CellPlan, Group } from "./cell-plan.ts";
-export { deadlineMs, withAbsoluteDeadline } from "./deadline.ts";
-export { canonicalPlan, cellId, countCells, expandCells, trialId } from "./expand-cells.ts";
 export {
+  deadlineOf,
+  hasAbsoluteDeadlines,
+  likeDeadline,
+  type SubmissionMoment,
+  withAbsoluteDeadlines,
+} from "./deadline.ts";
+export { canonicalPlan, cellId, countCells, expandCells, expandConditions, trialId } from "./expand-cells.ts";
+export {
+  askedLive,
   batchLane,
   batchProviders,
   givesShadow,

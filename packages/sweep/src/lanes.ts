@@ -114,6 +114,14 @@ export function liveLane(lane: string): string {
   return lane.replace(/^(rehearsal\.)?batch\./, "$1");
 }
 
+/** The spec as if what may go live all went live. */
+export function askedLive<Spec extends Pick<SweepSpec, "models">>(spec: Spec): Spec {
+  const models = spec.models.map((model) =>
+    model.mode === "auto" ? { ...model, mode: "live" as const, lane: liveLane(model.lane) } : model,
+  );
+  return { ...spec, models };
+}
+
 /** Whether a lane's trials are asked in batches. */
 export function isBatchLane(lane: string): boolean {
   return /^(?:rehearsal\.)?batch\./.test(lane);

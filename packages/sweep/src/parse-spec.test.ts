@@ -216,6 +216,31 @@ describe("specToJson", () => {
     }
   });
 
+  it("takes a model's own deadline with mode auto, and says of any other why it makes no sense there", () => {
+    const flash = "google/gemini-2.5-flash";
+    const read = (model: object, more: object = {}) =>
+      parseSpec(JSON.stringify({ name: "p", models: [model], seeds: [1], sizes: [5], ...more }), OPTIONS);
+    const deadline = "02:00";
+    const { spec, notes } = read({ model: flash, mode: "auto", deadline });
+    expect([spec.deadline, spec.models[0]?.deadline, notes]).toEqual([null, deadline, []]);
+    expect(parseStoredSpec(specToJson(spec))).toEqual(spec);
+    expect(specToJson(read({ model: flash, mode: "batch" }).spec)).not.toContain("deadline");
+    expect(() => read({ model: flash, mode: "batch", deadline })).toThrow(
+      /models\[0\]\.deadline.*waits for its batches/,
+    );
+    expect(() => read({ model: flash, mode: "live", deadline })).toThrow(/mode live asks at once.*set mode: auto/);
+    expect(() => read({ model: flash, deadline }, { mode: "batch" })).toThrow(/waits for its batches/);
+    expect(() => read({ model: "sim/oracle", deadline }, { mode: "auto" })).toThrow(/this model is asked live/);
+    expect(read({ model: flash, mode: "batch" }, { deadline }).notes).toEqual([
+      "deadline: no model is of mode auto; it changes nothing",
+    ]);
+    expect(read({ model: flash, mode: "auto", deadline }, { deadline: "08:00" }).notes).toEqual([
+      "deadline: each model has its own; it changes nothing",
+    ]);
+    expect(() => read({ model: flash, mode: "auto", deadline: "24:00" })).toThrow(/midnight is "00:00"/);
+    expect(() => read({ model: flash, mode: "auto", deadline: "2026-12-01T08:00" })).toThrow(/with its zone/);
+  });
+
   it("refuses batches of what has none, where a model asks for them", () => {
     const own = { model: "openai/llama", baseUrl: "http://localhost:11434/v1", mode: "batch" };
     for (const model of [{ model: "sim/oracle", mode: "batch" }, own]) {

@@ -104,6 +104,7 @@ function writeModel(model: ModelSpec): Json {
     ...(model.laneOverride === null ? {} : { lane: model.laneOverride }),
     // Only where it says something, as above.
     ...(model.mode === "live" ? {} : { mode: model.mode }),
+    ...(model.deadline === null ? {} : { deadline: model.deadline }),
   };
 }
 

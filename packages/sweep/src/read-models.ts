@@ -84,6 +84,8 @@ function readModel(
   const laneOverride = object.lane ?? null;
   const temperature = object.temperature !== undefined ? object.temperature : defaults.temperature;
   const mode = object.mode ?? (isBatched(provider, baseUrl) ? defaults.mode : undefined) ?? "live";
+  const problem = deadlineProblem(object, mode);
+  if (problem !== null) problems.push({ path: [...path, "deadline"], ...problem });
   if (mode !== "live" && !isBatched(provider, baseUrl)) {
     const whose = baseUrl === null ? `provider ${provider}` : "a server of one's own";
     const message = `${whose} is not asked in batches by this version; providers are ${batchProviders.join(", ")}`;
@@ -103,8 +105,20 @@ function readModel(
     params: mapValues(params, plainZero),
     maxTokens: readTokenLimit(object.maxTokens, defaults.maxTokens),
     mode,
+    deadline: object.deadline ?? null,
   };
   return { model: problems.length === 0 ? read : null, problems };
+}
+
+/** A deadline decides when a model of mode auto goes live: for another mode it decides nothing. */
+function deadlineProblem({ deadline, mode: own }: ModelObject, mode: AskMode): Omit<Problem, "path"> | null {
+  if (deadline === undefined || mode === "auto") return null;
+  if (mode === "batch") {
+    const message = "a model of mode batch waits for its batches however long they take, so it keeps no deadline";
+    return { message, suggestion: "set mode: auto, or remove the deadline" };
+  }
+  const why = own === "live" ? "mode live asks at once" : "this model is asked live, at once";
+  return { message: `${why}: a deadline changes nothing`, suggestion: "set mode: auto, or remove the deadline" };
 }
 
 function isBatched(provider: ProviderName, baseUrl: string | null): boolean {

@@ -32,7 +32,9 @@ const mode = z
   .describe("live: at once; batch: at half the price within a day; auto: batch, and live what would miss the deadline");
 const deadline = z
   .union([z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/), z.iso.datetime({ offset: true })])
-  .describe('When mode auto wants all answers: "08:00" of the submitter\'s clock, or a date and time with its zone');
+  .describe(
+    'When mode auto wants all answers: "08:00" of the submitter\'s clock (the next such moment), or a date and time with its zone',
+  );
 const flags = z.union([z.boolean(), z.array(z.boolean()).min(1).max(100)]);
 const perMinute = z.int().min(1).max(1_000_000_000);
 
@@ -56,6 +58,7 @@ const modelObject = z.strictObject({
     .exactOptional(),
   maxTokens: maxTokens.exactOptional(),
   mode: mode.exactOptional(),
+  deadline: deadline.exactOptional(),
   lane: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/)

@@ -43,6 +43,8 @@ export interface ModelSpec {
   readonly maxTokens: TokenLimit;
   /** How it is asked. No part of a cell: the same cell answered live or in a batch is one cell. */
   readonly mode: AskMode;
+  /** Its own deadline, as the sweep's; null: the sweep's, or none. Set for mode auto alone. */
+  readonly deadline: string | null;
 }
 
 /** Rate limits of a lane; an absent one keeps the provider's default. Positive integers, a minute where per time. */
@@ -123,7 +125,7 @@ export interface SweepSpec {
   /** By alias or `provider/model`. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
   readonly ariadne: AriadneSpec;
-  /** When mode auto wants all answers: an ISO date and time, or `HH:MM` as written, which its submission makes one; null: none. */
+  /** When mode auto wants all answers: an ISO date and time, or `HH:MM` as written, which its submitter makes one; null: none. */
   readonly deadline: string | null;
   /** US dollars, above 0; null: no cap. */
   readonly budgetUsd: number | null;

@@ -1,8 +1,9 @@
 import { planSweep } from "@hallumaze/engine";
+import { planPorts } from "@hallumaze/runtime";
 import { parseSpec, type SweepSpec } from "@hallumaze/sweep";
 import { describe, expect, it } from "vitest";
 
-import { planPorts, printPlan } from "./plan.ts";
+import { printPlan } from "./plan.ts";
 
 const specOf = (changes: Readonly<Record<string, unknown>>): SweepSpec =>
   parseSpec(JSON.stringify({ name: "plan", seeds: ["1..10"], sizes: [5], ...changes }), {

@@ -1,35 +1,11 @@
 import { type Detectable, planDetectable, publishedMeiSd } from "@hallumaze/analysis";
-import { type AutoPlan, joinAuto } from "@hallumaze/batching";
+import type { AutoModelPlan, AutoPlan } from "@hallumaze/batching";
 import { type AddCommand, type Console, exitCodes, integerBetween } from "@hallumaze/console";
-import {
-  type ActualUse,
-  comparePlan,
-  type EstimatePorts,
-  type PlanEstimate,
-  planSweep,
-  type StorePort,
-  type SweepPlan,
-} from "@hallumaze/engine";
+import { type ActualUse, comparePlan, type PlanEstimate, type StorePort, type SweepPlan } from "@hallumaze/engine";
 import { planOutcomeLine, planSummary, planTable } from "@hallumaze/reports";
-import {
-  findCapabilities,
-  findDefaultLimits,
-  findPrice,
-  type House,
-  missingPrices,
-  openHouse,
-  readThinking,
-} from "@hallumaze/runtime";
+import { defaultSlots, type HousePlan, missingPrices, openHouse, planInHouse } from "@hallumaze/runtime";
 import { InvalidArgumentError } from "commander";
-import {
-  countSeeds,
-  deadlineMs,
-  liveLane,
-  type ModelSpec,
-  specJsonSchema,
-  type SweepSpec,
-  withAbsoluteDeadline,
-} from "@hallumaze/sweep";
+import { countSeeds, specJsonSchema } from "@hallumaze/sweep";
 
 import { readSpecFile } from "../inputs.ts";
 
@@ -63,9 +39,11 @@ export const addPlanCommand: AddCommand = (program, console, register) => {
   register(command, async (path: string, options: PlanOptions) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
-    const plan = await planInHouse(house, spec, { ...options, fresh: options.fresh === true, rehearsal: false });
+    const nowMs = console.now();
+    const plan = await planInHouse(house, spec, { ...options, fresh: options.fresh === true, rehearsal: false, nowMs });
     const past = plan.exists ? await findPast(house.store, spec.name) : null;
     for (const { message } of missingPrices(spec)) console.err(`warning: ${message}`);
+    for (const warning of deadlineWarnings(plan, nowMs)) console.err(`warning: ${warning}`);
     const grid = { seeds: countSeeds(spec.seeds), sizes: spec.sizes.length };
     const detectable = planDetectable(grid, { sd: options.sd, wished: options.detect ?? null });
     if (options.json) {
@@ -99,56 +77,50 @@ function shareOfOne(word: string): number {
   return value;
 }
 
-/** Trials at once in each lane, as `run` and `worker` take them unless told. */
-export const defaultSlots = 16;
-
-/** Plans a spec on what the house's ledger knows: what is answered, what like replies took, what was spent. */
-export async function planInHouse(
-  house: Pick<House, "store">,
-  spec: SweepSpec,
-  options: { readonly fresh: boolean; readonly rehearsal: boolean; readonly concurrency: number },
-): Promise<SweepPlan & { readonly auto: AutoPlan | null }> {
-  const { store } = house;
-  const nowMs = Date.now();
-  const moment = deadlineMs(withAbsoluteDeadline(spec, nowMs));
-  const sweep = await store.findSweep(spec.name);
-  const spentUsd = sweep === null ? 0 : Number((await store.progress(sweep.sweepId)).money.spentUsd);
-  const ports = planPorts(spec, { slots: options.concurrency, history: store.replyHistory, spentUsd });
-  const plan = await planSweep(store, spec, options, ports);
-  if (moment === null || spec.models.every(({ mode }) => mode !== "auto")) return { ...plan, auto: null };
-  const live = await planSweep(store, askedLive(spec), options, ports);
-  const { estimate, auto } = joinAuto(plan.estimate, live.estimate, { deadlineMs: moment, nowMs });
-  return { ...plan, estimate, auto, warnings: [...plan.warnings, ...deadlineWarnings(auto, nowMs)] };
+/** What threatens the deadlines of mode auto, for a person. */
+export function deadlineWarnings({ auto }: Pick<HousePlan, "auto">, nowMs: number): readonly string[] {
+  return (auto?.models ?? []).flatMap(({ alias, deadline, risk, liveHours }) => {
+    const leftHours = (Date.parse(deadline) - nowMs) / 3_600_000;
+    const left = `${Math.max(0, leftHours).toFixed(1)} are left`;
+    const mend = "Raise the limits, take a later deadline, or fewer cells.";
+    if (risk === "tight") {
+      const takes = `${liveHours.expected.toFixed(1)} to ${liveHours.high.toFixed(1)} hours`;
+      return [`${alias}: the deadline ${deadline} may be missed: live calls alone take ${takes}, and ${left}. ${mend}`];
+    }
+    if (risk !== "misses") return [];
+    if (leftHours <= 0) return [`${alias}: the deadline ${deadline} has passed: all is asked live at once.`];
+    const takes = `${liveHours.expected.toFixed(1)} hours`;
+    return [`${alias}: the deadline ${deadline} cannot be met: live calls alone take ${takes}, and ${left}. ${mend}`];
+  });
 }
 
-/** The spec as if what may go live all went live. */
-function askedLive(spec: SweepSpec): SweepSpec {
-  const models = spec.models.map((model) =>
-    model.mode === "auto" ? { ...model, mode: "live" as const, lane: liveLane(model.lane) } : model,
-  );
-  return { ...spec, models };
+/** Both prices of mode auto, and what a late batch means, for a person: in one line where the models agree. */
+export function autoLines(auto: AutoPlan | null | undefined): readonly string[] {
+  const [first, ...others] = auto?.models ?? [];
+  if (!auto || first === undefined) return [];
+  const agree = others.every(({ deadline, risk }) => deadline === first.deadline && risk === first.risk);
+  // ISO dates with one offset sort as their moments do.
+  const turnsLiveAt = auto.models.map((model) => model.turnsLiveAt).toSorted()[0] ?? first.turnsLiveAt;
+  if (agree) return [`auto: ${bothPrices(auto)}; ${outlook({ ...first, turnsLiveAt })}`];
+  const models = auto.models.map((model) => `  ${model.alias}: ${bothPrices(model)}; ${outlook(model)}`);
+  return [`auto: ${bothPrices(auto)}; by model:`, ...models];
 }
 
-function deadlineWarnings({ risk, deadline, liveHours }: AutoPlan, nowMs: number): readonly string[] {
-  if (risk !== "misses") return [];
-  const left = Math.max(0, (Date.parse(deadline) - nowMs) / 3_600_000);
-  return [
-    `the deadline ${deadline} cannot be met: live calls alone take ${liveHours.toFixed(1)} hours, and ${left.toFixed(1)} are left. ` +
-      "Raise the limits, take a later deadline, or fewer cells.",
-  ];
-}
-
-/** Both prices of mode auto and what a late batch means, for a person. */
-function autoLine({ batchUsd, liveUsd, risk, turnsLiveAt, deadline }: AutoPlan): string {
+function bothPrices({ batchUsd, liveUsd }: Pick<AutoPlan, "batchUsd" | "liveUsd">): string {
   const usd = (figure: number | null): string => (figure === null ? "unknown" : `$${figure.toFixed(2)}`);
-  const prices = `${usd(batchUsd)} in batches, ${usd(liveUsd)} live`;
+  return `${usd(batchUsd)} in batches, ${usd(liveUsd)} live`;
+}
+
+function outlook({ risk, turnsLiveAt, deadline }: Pick<AutoModelPlan, "risk" | "turnsLiveAt" | "deadline">): string {
   switch (risk) {
     case "meets":
-      return `auto: ${prices}; what has not landed by ${turnsLiveAt} goes live, to be done by ${deadline}`;
+      return `what has not landed by ${turnsLiveAt} goes live, to be done by ${deadline} also if no batch comes`;
     case "live":
-      return `auto: ${prices}; ${deadline} is too soon for batches: all is asked live`;
+      return `${deadline} is too soon for batches: all is asked live, in time`;
+    case "tight":
+      return `${deadline} is too soon for batches: all is asked live, and some of it may be late`;
     case "misses":
-      return `auto: ${prices}; ${deadline} is missed even live`;
+      return `${deadline} is missed even live: all is asked live at once`;
   }
 }
 
@@ -178,29 +150,6 @@ export function estimateToKeep(plan: SweepPlan): string | null {
   return plan.models.some(({ toRun }) => toRun > 0) ? JSON.stringify(plan.estimate) : null;
 }
 
-/** What an estimate asks of the providers, and of the ledger where it is given. */
-export function planPorts(
-  spec: SweepSpec,
-  known: Partial<Pick<EstimatePorts, "slots" | "history" | "spentUsd">> = {},
-): EstimatePorts {
-  return {
-    limitsOf: (model) => findDefaultLimits(model)?.limits ?? null,
-    priceOf: (model) => findPrice(model, spec.prices),
-    thinks,
-    slots: known.slots ?? defaultSlots,
-    history: known.history ?? null,
-    spentUsd: known.spentUsd ?? 0,
-  };
-}
-
-/** A family's habit, unless the spec's parameters turn thinking on or off. */
-function thinks(model: ModelSpec): boolean {
-  const { budget, effort, mode } = readThinking(model.params);
-  const told = [budget, effort, mode].filter((word) => word !== undefined);
-  if (told.length === 0) return findCapabilities(model).thinksByDefault;
-  return !told.some((word) => word === 0 || word === false || word === "none" || word === "disabled");
-}
-
 /** Prints a plan for a person; `past` adds how an earlier estimate of the same sweep turned out. */
 export function printPlan(
   console: Pick<Console, "out" | "err" | "columns">,
@@ -225,7 +174,7 @@ export function printPlan(
       hasUnpriced: estimate.unpriced.length > 0,
     }),
   );
-  if (plan.auto) console.out(autoLine(plan.auto));
+  for (const line of autoLines(plan.auto)) console.out(line);
   if (past !== null && past.estimate.requests.high > 0 && (past.estimate.costUsd?.high ?? 1) > 0)
     console.out(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   for (const warning of plan.warnings) console.err(`warning: ${warning}`);

@@ -15,7 +15,7 @@ import {
 import { comparePlan, submitSweep, type SweepPlan } from "@hallumaze/engine";
 import { sha256Hex } from "@hallumaze/foundation";
 import type { SweepJudging } from "@hallumaze/judging";
-import { type House, openHouse, openJudgeCatalog, readProvenance, watchHouse } from "@hallumaze/runtime";
+import { type House, openHouse, openJudgeCatalog, planInHouse, readProvenance, watchHouse } from "@hallumaze/runtime";
 import type { SweepSpec } from "@hallumaze/sweep";
 
 import {
@@ -27,8 +27,8 @@ import {
   quoted,
   singleLine,
 } from "@hallumaze/reports";
-import { readSpecFile, requireKeys } from "../inputs.ts";
-import { estimateToKeep, findPast, planInHouse } from "./plan.ts";
+import { readSpecFile, refusePastDeadlines, requireKeys } from "../inputs.ts";
+import { autoLines, deadlineWarnings, estimateToKeep, findPast } from "./plan.ts";
 import { openRehearsal } from "./mock-providers.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
 import { programFolder, programVersion, readBuild } from "../env.ts";
@@ -145,14 +145,17 @@ async function announcePlan(
   spec: SweepSpec,
   options: RunOptions,
 ): Promise<SweepPlan> {
+  const nowMs = console.now();
   const plan = await planInHouse(house, spec, {
     fresh: options.fresh === true,
     rehearsal: options.rehearse === true,
     concurrency: options.concurrency,
+    nowMs,
   });
+  refusePastDeadlines(plan, nowMs);
   const toRun = plan.models.reduce((sum, model) => sum + model.toRun, 0);
   const reused = plan.models.reduce((sum, model) => sum + model.reused, 0);
-  for (const warning of plan.warnings) console.err(`warning: ${warning}`);
+  for (const warning of [...plan.warnings, ...deadlineWarnings(plan, nowMs)]) console.err(`warning: ${warning}`);
   const known = reused > 0 ? `, ${formatCount(reused)} taken over from other sweeps` : "";
   say(
     toRun === 0
@@ -164,6 +167,7 @@ async function announcePlan(
     const rest = plan.estimate.unpriced.length > 0 ? " + unknown" : "";
     say(`expected: ${formatUsd(costUsd)}${rest}, ${formatHours(hours)} hours`);
   }
+  for (const line of autoLines(plan.auto)) say(line);
   if (plan.estimate.budget?.expectedExceeds) console.err("warning: the expected cost is over budgetUsd");
   return plan;
 }

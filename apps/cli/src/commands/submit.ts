@@ -1,9 +1,9 @@
 import { type AddCommand, exitCodes } from "@hallumaze/console";
 import { submitSweep } from "@hallumaze/engine";
-import { openHouse, readProvenance, watchHouse } from "@hallumaze/runtime";
+import { defaultSlots, openHouse, planInHouse, readProvenance, watchHouse } from "@hallumaze/runtime";
 
-import { readSpecFile } from "../inputs.ts";
-import { defaultSlots, estimateToKeep, planInHouse } from "./plan.ts";
+import { readSpecFile, refusePastDeadlines } from "../inputs.ts";
+import { deadlineWarnings, estimateToKeep } from "./plan.ts";
 import { programFolder, programVersion, readBuild } from "../env.ts";
 
 /** `submit SPEC`: writes the grid and enqueues it; workers do the rest. */
@@ -19,7 +19,10 @@ export const addSubmitCommand: AddCommand = (program, console, register) => {
     const spec = await readSpecFile(console, path);
     await using house = await openHouse(console.environment(), console.logger(), console.variables);
     const fresh = options.fresh === true;
-    const plan = await planInHouse(house, spec, { fresh, rehearsal: false, concurrency: defaultSlots });
+    const nowMs = console.now();
+    const plan = await planInHouse(house, spec, { fresh, rehearsal: false, concurrency: defaultSlots, nowMs });
+    refusePastDeadlines(plan, nowMs);
+    for (const warning of deadlineWarnings(plan, nowMs)) console.err(`warning: ${warning}`);
     await using watch = await watchHouse(house, console.environment(), await readBuild(), null);
     const queue = watch.tracing?.producer(house.queue) ?? house.queue;
     const report = await submitSweep({ store: house.store, queue }, spec, {

@@ -164,6 +164,7 @@ export const TrialScalarFieldEnum = {
   notBefore: 'notBefore',
   queuedAt: 'queuedAt',
   turn: 'turn',
+  wentLive: 'wentLive',
   cancelRequested: 'cancelRequested',
   keptTurns: 'keptTurns',
   settledSequence: 'settledSequence',

@@ -92,6 +92,7 @@ export type TrialMinAggregateOutputType = {
   notBefore: Date | null
   queuedAt: Date | null
   turn: number | null
+  wentLive: boolean | null
   cancelRequested: boolean | null
   keptTurns: number | null
   settledSequence: bigint | null
@@ -133,6 +134,7 @@ export type TrialMaxAggregateOutputType = {
   notBefore: Date | null
   queuedAt: Date | null
   turn: number | null
+  wentLive: boolean | null
   cancelRequested: boolean | null
   keptTurns: number | null
   settledSequence: bigint | null
@@ -175,6 +177,7 @@ export type TrialCountAggregateOutputType = {
   notBefore: number
   queuedAt: number
   turn: number
+  wentLive: number
   cancelRequested: number
   keptTurns: number
   settledSequence: number
@@ -252,6 +255,7 @@ export type TrialMinAggregateInputType = {
   notBefore?: true
   queuedAt?: true
   turn?: true
+  wentLive?: true
   cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
@@ -293,6 +297,7 @@ export type TrialMaxAggregateInputType = {
   notBefore?: true
   queuedAt?: true
   turn?: true
+  wentLive?: true
   cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
@@ -335,6 +340,7 @@ export type TrialCountAggregateInputType = {
   notBefore?: true
   queuedAt?: true
   turn?: true
+  wentLive?: true
   cancelRequested?: true
   keptTurns?: true
   settledSequence?: true
@@ -464,6 +470,7 @@ export type TrialGroupByOutputType = {
   notBefore: Date | null
   queuedAt: Date | null
   turn: number | null
+  wentLive: boolean
   cancelRequested: boolean
   keptTurns: number
   settledSequence: bigint
@@ -529,6 +536,7 @@ export type TrialWhereInput = {
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  wentLive?: Prisma.BoolFilter<"Trial"> | boolean
   cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
@@ -576,6 +584,7 @@ export type TrialOrderByWithRelationInput = {
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  wentLive?: Prisma.SortOrder
   cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
@@ -627,6 +636,7 @@ export type TrialWhereUniqueInput = Prisma.AtLeast<{
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  wentLive?: Prisma.BoolFilter<"Trial"> | boolean
   cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
@@ -674,6 +684,7 @@ export type TrialOrderByWithAggregationInput = {
   notBefore?: Prisma.SortOrderInput | Prisma.SortOrder
   queuedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  wentLive?: Prisma.SortOrder
   cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
@@ -724,6 +735,7 @@ export type TrialScalarWhereWithAggregatesInput = {
   notBefore?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Trial"> | Date | string | null
   turn?: Prisma.FloatNullableWithAggregatesFilter<"Trial"> | number | null
+  wentLive?: Prisma.BoolWithAggregatesFilter<"Trial"> | boolean
   cancelRequested?: Prisma.BoolWithAggregatesFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntWithAggregatesFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntWithAggregatesFilter<"Trial"> | bigint | number
@@ -765,6 +777,7 @@ export type TrialCreateInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -812,6 +825,7 @@ export type TrialUncheckedCreateInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -857,6 +871,7 @@ export type TrialUpdateInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -904,6 +919,7 @@ export type TrialUncheckedUpdateInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -950,6 +966,7 @@ export type TrialCreateManyInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -991,6 +1008,7 @@ export type TrialUpdateManyMutationInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1033,6 +1051,7 @@ export type TrialUncheckedUpdateManyInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1090,6 +1109,7 @@ export type TrialCountOrderByAggregateInput = {
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  wentLive?: Prisma.SortOrder
   cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
@@ -1148,6 +1168,7 @@ export type TrialMaxOrderByAggregateInput = {
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  wentLive?: Prisma.SortOrder
   cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
@@ -1189,6 +1210,7 @@ export type TrialMinOrderByAggregateInput = {
   notBefore?: Prisma.SortOrder
   queuedAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  wentLive?: Prisma.SortOrder
   cancelRequested?: Prisma.SortOrder
   keptTurns?: Prisma.SortOrder
   settledSequence?: Prisma.SortOrder
@@ -1361,6 +1383,7 @@ export type TrialCreateWithoutSweepInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1406,6 +1429,7 @@ export type TrialUncheckedCreateWithoutSweepInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1481,6 +1505,7 @@ export type TrialScalarWhereInput = {
   notBefore?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   queuedAt?: Prisma.DateTimeNullableFilter<"Trial"> | Date | string | null
   turn?: Prisma.FloatNullableFilter<"Trial"> | number | null
+  wentLive?: Prisma.BoolFilter<"Trial"> | boolean
   cancelRequested?: Prisma.BoolFilter<"Trial"> | boolean
   keptTurns?: Prisma.IntFilter<"Trial"> | number
   settledSequence?: Prisma.BigIntFilter<"Trial"> | bigint | number
@@ -1522,6 +1547,7 @@ export type TrialCreateWithoutExchangesInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1568,6 +1594,7 @@ export type TrialUncheckedCreateWithoutExchangesInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1628,6 +1655,7 @@ export type TrialUpdateWithoutExchangesInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1674,6 +1702,7 @@ export type TrialUncheckedUpdateWithoutExchangesInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1718,6 +1747,7 @@ export type TrialCreateWithoutReadingsInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1764,6 +1794,7 @@ export type TrialUncheckedCreateWithoutReadingsInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1824,6 +1855,7 @@ export type TrialUpdateWithoutReadingsInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1870,6 +1902,7 @@ export type TrialUncheckedUpdateWithoutReadingsInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1914,6 +1947,7 @@ export type TrialCreateWithoutScoresInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -1960,6 +1994,7 @@ export type TrialUncheckedCreateWithoutScoresInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -2020,6 +2055,7 @@ export type TrialUpdateWithoutScoresInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2066,6 +2102,7 @@ export type TrialUncheckedUpdateWithoutScoresInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2110,6 +2147,7 @@ export type TrialCreateWithoutResultsInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -2156,6 +2194,7 @@ export type TrialUncheckedCreateWithoutResultsInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -2216,6 +2255,7 @@ export type TrialUpdateWithoutResultsInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2262,6 +2302,7 @@ export type TrialUncheckedUpdateWithoutResultsInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2306,6 +2347,7 @@ export type TrialCreateManySweepInput = {
   notBefore?: Date | string | null
   queuedAt?: Date | string | null
   turn?: number | null
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: number
   settledSequence?: bigint | number
@@ -2347,6 +2389,7 @@ export type TrialUpdateWithoutSweepInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2392,6 +2435,7 @@ export type TrialUncheckedUpdateWithoutSweepInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2437,6 +2481,7 @@ export type TrialUncheckedUpdateManyWithoutSweepInput = {
   notBefore?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   queuedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   turn?: Prisma.NullableFloatFieldUpdateOperationsInput | number | null
+  wentLive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cancelRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   keptTurns?: Prisma.IntFieldUpdateOperationsInput | number
   settledSequence?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2537,6 +2582,7 @@ export type TrialSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   notBefore?: boolean
   queuedAt?: boolean
   turn?: boolean
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
@@ -2585,6 +2631,7 @@ export type TrialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   notBefore?: boolean
   queuedAt?: boolean
   turn?: boolean
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
@@ -2628,6 +2675,7 @@ export type TrialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   notBefore?: boolean
   queuedAt?: boolean
   turn?: boolean
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
@@ -2671,6 +2719,7 @@ export type TrialSelectScalar = {
   notBefore?: boolean
   queuedAt?: boolean
   turn?: boolean
+  wentLive?: boolean
   cancelRequested?: boolean
   keptTurns?: boolean
   settledSequence?: boolean
@@ -2680,7 +2729,7 @@ export type TrialSelectScalar = {
   finishedAt?: boolean
 }
 
-export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "turn" | "cancelRequested" | "keptTurns" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
+export type TrialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "sweepId" | "cellId" | "alias" | "lane" | "ordinal" | "plan" | "model" | "size" | "seed" | "group" | "mirage" | "language" | "confidence" | "repeat" | "rehearsal" | "gridRevision" | "inGrid" | "state" | "outcome" | "message" | "tries" | "emptyRetries" | "waits" | "losses" | "generation" | "fence" | "claimedBy" | "leaseUntil" | "notBefore" | "queuedAt" | "turn" | "wentLive" | "cancelRequested" | "keptTurns" | "settledSequence" | "acceptedExchangeId" | "sourceTrialId" | "createdAt" | "finishedAt", ExtArgs["result"]["trial"]>
 export type TrialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sweep?: boolean | Prisma.SweepDefaultArgs<ExtArgs>
   exchanges?: boolean | Prisma.Trial$exchangesArgs<ExtArgs>
@@ -2759,6 +2808,10 @@ export type $TrialPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Its place among the trials of its lane, over all sweeps of one priority; null before it was given to the queue.
      */
     turn: number | null
+    /**
+     * Its batches came too late or failed it: it is asked live from then on, also where its sweep is submitted again.
+     */
+    wentLive: boolean
     /**
      * An operator cancelled it while it ran: what its call under way brings is kept, and nothing further is asked.
      */
@@ -3241,6 +3294,7 @@ export interface TrialFieldRefs {
   readonly notBefore: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly queuedAt: Prisma.FieldRef<"Trial", 'DateTime'>
   readonly turn: Prisma.FieldRef<"Trial", 'Float'>
+  readonly wentLive: Prisma.FieldRef<"Trial", 'Boolean'>
   readonly cancelRequested: Prisma.FieldRef<"Trial", 'Boolean'>
   readonly keptTurns: Prisma.FieldRef<"Trial", 'Int'>
   readonly settledSequence: Prisma.FieldRef<"Trial", 'BigInt'>
