@@ -17,7 +17,7 @@ interface Service {
 
 const text = readFileSync(new URL("../../../docker-compose.yml", import.meta.url), "utf8");
 const { services } = parse(text, { merge: true }) as { readonly services: Readonly<Record<string, Service>> };
-const ours = ["producer", "solve-worker", "judge-worker", "api"] as const;
+const ours = ["producer", "solve-worker", "judge-worker", "batch-worker", "api"] as const;
 
 describe("docker-compose.yml", () => {
   it.each(ours)("%s waits for both servers and is told of them", (name) => {
@@ -32,16 +32,30 @@ describe("docker-compose.yml", () => {
     expect(parseEnvironment(environment)).toMatchObject({ REDIS_URL: "redis://redis:6379" });
   });
 
-  it.each(["solve-worker", "judge-worker"])("%s can be scaled: it has neither a name nor a port of its own", (name) => {
-    const [port] = /\d+$/.exec(services[name]?.command?.join(" ") ?? "") ?? [];
-    expect(services[name]?.healthcheck?.test.join(" ")).toContain(`:${port}/readyz`);
-    expect(services[name]).not.toHaveProperty("ports");
-    expect(services[name]).not.toHaveProperty("container_name");
-  });
+  it.each(["solve-worker", "judge-worker", "batch-worker"])(
+    "%s can be scaled: it has neither a name nor a port of its own",
+    (name) => {
+      const [port] = /\d+$/.exec(services[name]?.command?.join(" ") ?? "") ?? [];
+      expect(services[name]?.healthcheck?.test.join(" ")).toContain(`:${port}/readyz`);
+      expect(services[name]).not.toHaveProperty("ports");
+      expect(services[name]).not.toHaveProperty("container_name");
+    },
+  );
 
-  it.each(["solve-worker", "judge-worker", "api"])("%s gets longer to stop than it waits for its requests", (name) => {
-    const graceMs = Number.parseInt(services[name]?.stop_grace_period ?? "", 10) * 1000;
-    expect(graceMs).toBeGreaterThan(drainDeadlineMs(parseEnvironment({})));
+  it.each(["solve-worker", "judge-worker", "batch-worker", "api"])(
+    "%s gets longer to stop than it waits for its requests",
+    (name) => {
+      const graceMs = Number.parseInt(services[name]?.stop_grace_period ?? "", 10) * 1000;
+      expect(graceMs).toBeGreaterThan(drainDeadlineMs(parseEnvironment({})));
+    },
+  );
+
+  it("has a worker for every role, so that no sweep's mode leaves something waiting", () => {
+    const roles = Object.values(services).flatMap(({ command = [] }) => {
+      const at = command.indexOf("--role");
+      return at === -1 ? [] : (command[at + 1]?.split(",") ?? []);
+    });
+    expect(roles.toSorted()).toEqual(["batch", "judge", "solve"]);
   });
 
   it("publishes nothing beyond the loopback", () => {
