@@ -6,6 +6,17 @@ import { shortBatchTimes } from "../test/batch-times.ts";
 
 const costs = { haikuInput: 1e-6, haikuOutput: 5e-6 } as const;
 
+interface Conversation {
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string | readonly { readonly text: string }[];
+  }[];
+}
+
+function textOf(content: Conversation["messages"][number]["content"]): string {
+  return typeof content === "string" ? content : content.map(({ text }) => text).join("");
+}
+
 describe("a sweep in batches", () => {
   it("is asked in one submission, lands and is scored as a live one, and costs half", async () => {
     const stage = await openBatchStage();
@@ -196,19 +207,39 @@ describe("a sweep in batches", () => {
     expect(books.spentUsd).toBeCloseTo(books.costUsd, 12);
   });
 
-  it("holds conversations: what follows a first answer goes into a further batch", async () => {
+  it("holds conversations: what follows a first answer goes into a further batch, whole, at the same price", async () => {
     const stage = await openBatchStage({ solver: "hint-taker" });
-    await stage.submitBatched(3, { spec: { groups: ["B"] } });
+    const sweepId = await stage.submitBatched(3, { spec: { groups: ["B", "C"] } });
     stage.workBatches();
-    await stage.reach("done", 3);
-    const turns = await stage.sql<{ turn: number; live: boolean }>(
-      "SELECT DISTINCT turn, batch_id IS NULL AS live FROM exchanges ORDER BY turn",
+    await stage.reach("done", 6);
+    const turns = await stage.sql<{ turn: number; text: string; live: boolean; group: string; costUsd: number }>(
+      `SELECT e.turn, e.text, e.batch_id IS NULL AS live, t."group", e.cost_usd::float8 AS "costUsd"
+       FROM exchanges e JOIN trials t ON t.id = e.trial_id`,
     );
-    expect(turns).toEqual([
-      { turn: 0, live: false },
-      { turn: 1, live: false },
-    ]);
-    expect(stage.made().length).toBeGreaterThan(1);
+    expect(turns.some(({ live }) => live)).toBe(false);
+    const second = turns.filter(({ turn }) => turn === 1);
+    expect(new Set(second.map(({ group }) => group))).toEqual(new Set(["B", "C"]));
+    // On the wire a second turn is its first, the answer byte for byte, and what follows it.
+    const rows = stage.mock
+      .requests()
+      .filter(({ method, path }) => method === "POST" && path.endsWith("/v1/messages/batches"))
+      .flatMap(({ bodyText }) => (JSON.parse(bodyText) as { requests: { params: Conversation }[] }).requests)
+      .map(({ params }) => params.messages.map(({ role, content }) => ({ role, text: textOf(content) })));
+    const firsts = new Set(rows.filter(({ length }) => length === 1).map(([prompt]) => prompt?.text));
+    const followed = rows.filter(({ length }) => length > 1);
+    expect(followed).toHaveLength(second.length);
+    const answers = new Set(turns.filter(({ turn }) => turn === 0).map(({ text }) => text));
+    for (const [prompt, answer, next, ...rest] of followed) {
+      expect([prompt?.role, answer?.role, next?.role, rest.length]).toEqual(["user", "assistant", "user", 0]);
+      expect(firsts.has(prompt?.text)).toBe(true);
+      expect(answers.has(answer?.text ?? "")).toBe(true);
+    }
+    expect(stage.mock.counts().completed).toBe(0);
+    const billedUsd = stage
+      .made()
+      .reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens * 0.5e-6 + outputTokens * 2.5e-6, 0);
+    expect(turns.reduce((sum, { costUsd }) => sum + costUsd, 0)).toBeCloseTo(billedUsd, 12);
+    expect((await stage.accounts(sweepId)).spentUsd).toBeCloseTo(billedUsd, 12);
   });
 
   it("that an operator cancels while it is under way lands, is kept, and asks nothing further", async () => {
