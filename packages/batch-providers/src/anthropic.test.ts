@@ -110,8 +110,12 @@ describe("Anthropic's batches", () => {
     expect(await stage.submit()).toMatchObject({ kind: "unknown" });
     await stage.vendor.submit({ ...batch, batchId: crypto.randomUUID() }, stage.rows.slice(1), signal);
     const found = await stage.vendor.find(batch, sinceMs, signal);
-    expect(found).toEqual({ kind: "found", vendorIds: [stage.mock.batches()[0]?.id] });
-    expect(await stage.vendor.find(batch, sinceMs + 3_600_000, signal)).toEqual({ kind: "found", vendorIds: [] });
+    const alike = [{ vendorId: stage.mock.batches()[0]?.id, hasEnded: true }];
+    expect(found).toEqual({ kind: "found", named: [], alike, isPast: false });
+    const none = { kind: "found", named: [], alike: [] };
+    // Made long before the submission, or long after: a list that shows later ones has caught up with it.
+    expect(await stage.vendor.find(batch, sinceMs + 3_600_000, signal)).toEqual({ ...none, isPast: false });
+    expect(await stage.vendor.find(batch, sinceMs - 3_600_000, signal)).toEqual({ ...none, isPast: true });
   });
 
   it("that are refused say so: nothing was made, and whether the lane must stop", async () => {

@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import { type BatchResult, rowFailure } from "@hallumaze/batching";
+import { type BatchResult, type FoundBatches, rowFailure } from "@hallumaze/batching";
 import { type Endpoint, type Exchange, type Wire } from "@hallumaze/providers";
 import { z } from "zod";
 
@@ -9,7 +9,9 @@ import {
   cancelled,
   clockSkewMs,
   expired,
+  isAfter,
   isGone,
+  isOfTime,
   jsonLines,
   jsonOf,
   notAccepted,
@@ -66,7 +68,8 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
       return notAccepted(exchange, wire.redact);
     },
     find: async (call, sinceMs) => {
-      const vendorIds: string[] = [];
+      const alike: FoundBatches["alike"][number][] = [];
+      let isPast = false;
       let after: string | null = null;
       for (let page = 0; page < mostPages; page++) {
         const query: Record<string, string | number> = {
@@ -78,14 +81,17 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
         if (exchange.status !== 200 || !read.success)
           return { kind: "unreachable", ...refusalOf(exchange, wire.redact) };
         const young = read.data.data.filter(({ created_at: at }) => Date.parse(at) >= sinceMs - clockSkewMs);
-        for (const { id, request_counts: counts } of young) {
+        for (const { id, request_counts: counts, created_at: at, processing_status: status } of young) {
+          const madeMs = Date.parse(at);
+          isPast ||= isAfter(madeMs, sinceMs);
           const rows = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
-          if (rows === call.rows) vendorIds.push(id);
+          if (rows === call.rows && isOfTime(madeMs, sinceMs))
+            alike.push({ vendorId: id, hasEnded: status === "ended" });
         }
         after = read.data.last_id ?? read.data.data.at(-1)?.id ?? null;
         if (read.data.has_more !== true || young.length < read.data.data.length || after === null) break;
       }
-      return { kind: "found", vendorIds };
+      return { kind: "found", named: [], alike, isPast };
     },
     look: async (call, vendorId) => {
       const exchange = await ask(call, (client) => client.get(addressOf(vendorId)).asResponse());

@@ -130,7 +130,9 @@ describe("Google's batches", () => {
       await stage.vendor.submit({ ...batch, batchId: crypto.randomUUID() }, [{ customId: "a", body }], signal);
     }
     const [lost] = stage.mock.batches();
-    expect(await stage.vendor.find(batch, Date.now(), signal)).toEqual({ kind: "found", vendorIds: [lost?.id] });
+    const found = { kind: "found", named: [lost?.id], alike: [] };
+    expect(await stage.vendor.find(batch, Date.now(), signal)).toEqual({ ...found, isPast: false });
+    expect(await stage.vendor.find(batch, Date.now() - 600_000, signal)).toEqual({ ...found, isPast: true });
   });
 
   it("that are refused, or not there, say so", async () => {

@@ -7,6 +7,7 @@ import {
   type BatchCall,
   cancelled,
   expired,
+  isAfter,
   isGone,
   jsonOf,
   notAccepted,
@@ -25,7 +26,13 @@ const entrySchema = z.looseObject({
 });
 const operationSchema = z.looseObject({
   name: z.string().min(1),
-  metadata: z.looseObject({ state: z.string().nullish(), displayName: z.string().nullish() }).nullish(),
+  metadata: z
+    .looseObject({
+      state: z.string().nullish(),
+      displayName: z.string().nullish(),
+      createTime: z.string().nullish(),
+    })
+    .nullish(),
   error: statusSchema.nullish(),
   response: z
     .looseObject({ inlinedResponses: z.looseObject({ inlinedResponses: z.array(z.unknown()).nullish() }).nullish() })
@@ -79,22 +86,23 @@ export function openGoogleBatches(wire: Wire): VendorBatches {
       if (exchange.status === 200 && operation.success) return { kind: "accepted", vendorId: operation.data.name };
       return notAccepted(exchange, wire.redact);
     },
-    find: async (call) => {
-      const vendorIds: string[] = [];
+    find: async (call, sinceMs) => {
+      const named: string[] = [];
+      let isPast = false;
       let token = "";
       for (let page = 0; page < mostPages; page++) {
         const exchange = await ask(call, `batches?pageSize=${pageRows}&pageToken=${encodeURIComponent(token)}`);
         const read = pageSchema.safeParse(jsonOf(exchange));
         if (exchange.status !== 200 || !read.success)
           return { kind: "unreachable", ...refusalOf(exchange, wire.redact) };
-        const ours = (read.data.operations ?? []).filter(
-          ({ metadata }) => metadata?.displayName === displayNameOf(call.batchId),
-        );
-        vendorIds.push(...ours.map(({ name }) => name));
+        const operations = read.data.operations ?? [];
+        const ours = operations.filter(({ metadata }) => metadata?.displayName === displayNameOf(call.batchId));
+        named.push(...ours.map(({ name }) => name));
+        isPast ||= operations.some(({ metadata }) => isAfter(Date.parse(metadata?.createTime ?? ""), sinceMs));
         token = read.data.nextPageToken ?? "";
-        if (token === "" || vendorIds.length > 0) break;
+        if (token === "" || named.length > 0) break;
       }
-      return { kind: "found", vendorIds };
+      return { kind: "found", named, alike: [], isPast };
     },
     look: async (call, vendorId) => {
       const exchange = await ask(call, pathOf(vendorId));

@@ -171,7 +171,9 @@ describe("OpenAI's batches", () => {
       signal,
     );
     const [lost] = stage.mock.batches();
-    expect(await stage.vendor.find(stage.batch, Date.now(), signal)).toEqual({ kind: "found", vendorIds: [lost?.id] });
+    const found = { kind: "found", named: [lost?.id], alike: [] };
+    expect(await stage.vendor.find(stage.batch, Date.now(), signal)).toEqual({ ...found, isPast: false });
+    expect(await stage.vendor.find(stage.batch, Date.now() - 600_000, signal)).toEqual({ ...found, isPast: true });
   });
 
   it("whose file was not taken were not made, whatever the server's failure", async () => {

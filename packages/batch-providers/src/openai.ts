@@ -10,6 +10,7 @@ import {
   cancelled,
   clockSkewMs,
   expired,
+  isAfter,
   isGone,
   jsonLines,
   jsonOf,
@@ -101,7 +102,8 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
       return notAccepted(exchange, wire.redact);
     },
     find: async (call, sinceMs) => {
-      const vendorIds: string[] = [];
+      const named: string[] = [];
+      let isPast = false;
       let after: string | null = null;
       for (let page = 0; page < mostPages; page++) {
         const query = { limit: pageRows, ...(after === null ? {} : { after }) };
@@ -110,12 +112,13 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
         if (exchange.status !== 200 || !read.success)
           return { kind: "unreachable", ...refusalOf(exchange, wire.redact) };
         const { data } = read.data;
-        vendorIds.push(...data.filter(({ metadata }) => metadata?.[metadataName] === call.batchId).map(({ id }) => id));
+        named.push(...data.filter(({ metadata }) => metadata?.[metadataName] === call.batchId).map(({ id }) => id));
+        isPast ||= data.some(({ created_at: seconds }) => isAfter(seconds * 1000, sinceMs));
         after = data.at(-1)?.id ?? null;
         const isOld = data.some(({ created_at: seconds }) => seconds * 1000 < sinceMs - clockSkewMs);
         if (read.data.has_more !== true || isOld || after === null) break;
       }
-      return { kind: "found", vendorIds };
+      return { kind: "found", named, alike: [], isPast };
     },
     look: async (call, vendorId) => {
       const exchange = await lookAt(call, vendorId);

@@ -38,6 +38,19 @@ export interface VendorBatches {
 /** A vendor's server has its clock: batches that it says were made so long before the submission may still be it. */
 export const clockSkewMs = 5 * 60_000;
 
+/** Longest time from the start of a submission, by our clock, to the moment at which the vendor made a batch of it. */
+const submissionMs = 30 * 60_000;
+
+/** Whether a batch that the vendor made at `madeMs` may be of a submission begun at `sinceMs`, by time alone. */
+export function isOfTime(madeMs: number, sinceMs: number): boolean {
+  return madeMs >= sinceMs - clockSkewMs && madeMs <= sinceMs + submissionMs + clockSkewMs;
+}
+
+/** Whether a batch was surely made after a submission's start: a list that shows it has caught up with that. */
+export function isAfter(madeMs: number, sinceMs: number): boolean {
+  return madeMs > sinceMs + clockSkewMs;
+}
+
 /** Ends of rows that were not run, and are not billed. */
 export const expired = { outcome: "overloaded", message: "the batch expired before this request was run" } as const;
 export const cancelled = {

@@ -1,6 +1,6 @@
 import { insist } from "@hallumaze/engine";
 
-import { customIdOf } from "./custom-ids.ts";
+import { customIdOf, positionOf } from "./custom-ids.ts";
 import type { DrivePorts } from "./drive-ports.ts";
 import { goLive, land, landRest, landRows, pageSize, park, requestOf, turnaroundOf } from "./land-batch.ts";
 import type { Batch, BatchLook, BatchRefusal } from "./ports.ts";
@@ -69,7 +69,7 @@ async function submit(ports: DrivePorts, batch: Batch, signal: AbortSignal): Pro
 async function bind(ports: DrivePorts, batch: Batch, vendorId: string, signal: AbortSignal): Promise<void> {
   // Held in memory until the ledger has it: everything else depends on it.
   const of = { trialId: batch.batchId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
-  const fate = await insist(ports, of, () => ports.store.bindBatch(batch, vendorId, false), signal);
+  const fate = await insist(ports, of, () => ports.store.bindBatch(batch, vendorId), signal);
   if (fate === "bound") ports.observe.submitted(batch, vendorId, "answered");
   await ports.store.releaseBatch(batch, { afterMs: lookAfterMs(ports, 0) });
 }
@@ -136,21 +136,67 @@ async function refuseLate(
   await drop(ports, batch);
 }
 
-/** Looks for a batch whose submission had no answer; submits again only where the vendor has none like it. */
+/**
+ * Looks for a batch whose submission had no answer. Submits again only where the vendor has none that may be it: each one
+ * of its time and size was seen by its custom ids to be another's, and the list has caught up with the submission, or has had
+ * the longest that we grant it.
+ */
 async function findLost(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
   const { store, vendor } = ports;
   const found = await vendor.find(batch, batch.submitted?.atMs ?? 0, signal);
   if (found.kind === "unreachable") {
     return store.releaseBatch(batch, { ...later(ports, batch, found), looked: "in-vain" });
   }
-  const known = new Set([...(await store.knownVendorIds(batch.provider, found.vendorIds)), ...batch.notOurs]);
-  for (const vendorId of found.vendorIds.filter((id) => !known.has(id))) {
-    const fate = await store.bindBatch(batch, vendorId, true);
-    if (fate === "taken") continue;
-    if (fate === "bound") ports.observe.submitted(batch, vendorId, "found");
-    return store.releaseBatch(batch, { afterMs: lookAfterMs(ports, 0) });
+  const ids = [...found.named, ...found.alike.map(({ vendorId }) => vendorId)];
+  const known = new Set([...(await store.knownVendorIds(batch.provider, ids)), ...batch.notOurs]);
+  for (const vendorId of found.named) {
+    if (!known.has(vendorId) && (await bindFound(ports, batch, vendorId))) return;
   }
-  await store.releaseBatch(batch, { afterMs: 0, state: "sealed" });
+  const alike = found.alike.filter(({ vendorId }) => !known.has(vendorId));
+  let isOpen = false;
+  for (const { vendorId, hasEnded } of alike) {
+    const whose = hasEnded ? await whoseBatch(ports, batch, vendorId, signal) : "open";
+    if (whose === "ours" && (await bindFound(ports, batch, vendorId))) return;
+    if (whose === "others") await store.ruleOut(batch, vendorId);
+    if (whose === "gone") {
+      const message = "a batch of its time and size has lost its results: nobody can tell whose they were";
+      return giveUp(ports, batch, message, signal);
+    }
+    isOpen ||= whose === "open";
+  }
+  const hasCaughtUp = found.isPast || (batch.submitted?.agoMs ?? Infinity) >= ports.times.lagMs;
+  if (!isOpen && hasCaughtUp) return store.releaseBatch(batch, { afterMs: 0, state: "sealed" });
+  const message = isOpen
+    ? "the submission's answer was lost; a batch that may be it runs at the vendor, and shows whose it is when it has ended"
+    : "the submission's answer was lost; the vendor's list may not show it yet";
+  const afterMs = Math.max(ports.times.settleMs, lookAfterMs(ports, batch.looks));
+  await store.releaseBatch(batch, { afterMs, looked: "well", message });
+}
+
+async function bindFound(ports: DrivePorts, batch: Batch, vendorId: string): Promise<boolean> {
+  const fate = await ports.store.bindBatch(batch, vendorId);
+  if (fate === "taken") return false;
+  if (fate === "bound") ports.observe.submitted(batch, vendorId, "found");
+  await ports.store.releaseBatch(batch, { afterMs: lookAfterMs(ports, 0) });
+  return true;
+}
+
+/** Whose a batch is that has ended, by the custom ids of its results. */
+async function whoseBatch(
+  ports: DrivePorts,
+  batch: Batch,
+  vendorId: string,
+  signal: AbortSignal,
+): Promise<"ours" | "others" | "gone" | "open"> {
+  const answer = await ports.vendor.results(batch, vendorId, signal);
+  if (answer.kind === "unreachable") return "open";
+  if (answer.kind === "gone") return "gone";
+  let isAnybodys = false;
+  for (const { customId } of answer.results) {
+    if (positionOf(batch.batchId, customId) !== null) return "ours";
+    isAnybodys ||= customId !== null;
+  }
+  return isAnybodys ? "others" : "gone";
 }
 
 async function look(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promise<void> {
@@ -161,7 +207,8 @@ async function look(ports: DrivePorts, batch: Batch, signal: AbortSignal): Promi
   const afterMs = lookAfterMs(ports, batch.looks + 1);
   switch (seen.kind) {
     case "running":
-      if (batch.isLate) await vendor.cancel(batch, vendorId, signal);
+      // Another's batch must not be cancelled.
+      if (batch.isLate && !batch.isGuess) await vendor.cancel(batch, vendorId, signal);
       return store.releaseBatch(batch, { afterMs, looked: "well" });
     case "unreachable":
       return store.releaseBatch(batch, { ...later(ports, batch, seen), looked: "in-vain" });

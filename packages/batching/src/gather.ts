@@ -1,48 +1,117 @@
 import {
   boundOf,
   type Claim,
+  type Delivery,
   type ModelSettings,
+  type OpenTrial,
   refusalOf,
+  type RequestAdmission,
   runTrial,
   type StorePort,
   type TrialPorts,
-  tryNumberOf,
   type TurnRequest,
   type TurnResult,
+  tryNumberOf,
 } from "@hallumaze/engine";
 
 import { type BatchSize, emptySize, fits, grown } from "./batch-size.ts";
-import type { BatchStorePort, BatchVendorPort } from "./ports.ts";
+import type { BatchDraft, BatchStorePort, BatchVendorPort } from "./ports.ts";
 
 /** What gathering needs from outside. */
 export interface GatherPorts {
-  /** What `runTrial` runs with; requests are taken over, so its provider and its limiter are never asked. */
-  readonly trial: Omit<TrialPorts, "defer" | "provider" | "limiterOf">;
-  readonly store: Pick<StorePort, "listOpen"> &
-    Pick<BatchStorePort, "openBatch" | "addToBatch" | "sealBatch" | "dropBatch">;
+  readonly store: Pick<BatchStorePort, "openBatch" | "addToBatch" | "sealBatch" | "dropBatch">;
   readonly vendor: Pick<BatchVendorPort, "draft" | "limitsOf">;
   readonly newId: () => string;
+  readonly now: () => number;
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** True once nothing further may be gathered. */
+  readonly isDraining: () => boolean;
   readonly observe: {
     readonly sealed: (batchId: string, lane: string, rows: number) => void;
-    /** A trial could not be gathered; it comes again. */
-    readonly trouble: (trialId: string, error: unknown) => void;
+    /** A trial, or a request to a judge, could not be gathered; it comes again. */
+    readonly trouble: (subjectId: string, error: unknown) => void;
   };
   /** How long a batch waits for more, in ms, after its last request and in all. */
   readonly quietMs: number;
   readonly longestMs: number;
 }
 
-/** Gathers the open trials of batch lanes into batches. */
+/** What is gathered: trials, or requests to judges. */
+export interface GatherSource {
+  readonly listOpen: (lane: string, pageSize: number) => AsyncIterable<readonly OpenTrial[]>;
+  /** Takes one a step further; what has to be asked it hands to `take`. */
+  readonly run: (delivery: Delivery, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** A request that is handed over with its claim. */
+export interface HandedOver extends Omit<BatchDraft, "batchId" | "position" | "requestJson"> {
+  readonly lane: string;
+  readonly sweepId: string;
+  /** Where it is asked live if its batch is late or refused; null: nowhere. */
+  readonly liveLane: string | null;
+  /** A batch that may be cancelled for a deadline holds nothing of another group; null: it is none such. */
+  readonly liveGroup: string | null;
+  readonly keyEnv: string | null;
+  readonly request: TurnRequest["request"];
+}
+
+/** Gathers the open trials, and requests to judges, of batch lanes into batches. */
 export interface Gatherer {
   /**
-   * Takes each open trial of a lane a step further: scores what has landed, puts what has to be asked into a batch, and
+   * Takes each open one of a lane a step further: goes on with what has landed, puts what has to be asked into a batch, and
    * closes the batches that are full or have waited.
    */
-  readonly gather: (lane: string, signal: AbortSignal) => Promise<void>;
+  readonly gather: (lane: string, source: GatherSource, signal: AbortSignal) => Promise<void>;
+  /** Puts a request into a batch, reserves its money and takes its claim over; or says why not. */
+  readonly take: (handed: HandedOver) => Promise<RequestAdmission>;
   /** Gives back all that stands in open batches: nothing of it was sent. */
   readonly drop: () => Promise<void>;
-  /** Whether trials stand in a batch that is not closed. */
+  /** Whether anything stands in a batch that is not closed. */
   readonly isGathering: () => boolean;
+}
+
+/** The trials of a lane: `runTrial` with its requests handed over, so its provider and its limiter are never asked. */
+export function trialSource(
+  ports: Omit<TrialPorts, "defer" | "provider" | "limiterOf"> & { readonly store: Pick<StorePort, "listOpen"> },
+  gatherer: Pick<Gatherer, "take">,
+): GatherSource {
+  const defer = async (claim: Claim, settings: ModelSettings, turn: TurnRequest): Promise<TurnResult> => {
+    const boundUsd = boundOf(claim, settings, turn.inputTokens);
+    const { lane, sweepId, trialId: subjectId, fence, queueMs } = claim;
+    const liveLane = settings.liveLane ?? null;
+    const admission = await gatherer.take({
+      lane,
+      sweepId,
+      liveLane,
+      // That of one model in one sweep.
+      liveGroup: liveLane === null ? null : JSON.stringify([sweepId, claim.alias]),
+      keyEnv: settings.keyEnv,
+      request: turn.request,
+      subjectId,
+      fence,
+      turn: turn.turn,
+      tryNumber: tryNumberOf(claim),
+      queueMs,
+      boundUsd,
+      readingJson: null,
+    });
+    return refusalOf(admission, boundUsd, ports.fraction()) ?? { kind: "deferred" };
+  };
+  const trialPorts: TrialPorts = {
+    ...ports,
+    limiterOf: () => null,
+    provider: {
+      complete: async () => {
+        throw new Error("a request of a batch lane must not be sent by itself");
+      },
+    },
+    defer,
+  };
+  return {
+    listOpen: (lane, size) => ports.store.listOpen(lane, size),
+    run: (delivery, signal) => runTrial(trialPorts, delivery, signal),
+  };
 }
 
 interface OpenBatch {
@@ -60,47 +129,34 @@ const pageSize = 200;
 
 /** Opens a gatherer of one worker. */
 export function openGatherer(ports: GatherPorts): Gatherer {
-  const { store, vendor, trial } = ports;
+  const { store, vendor, now } = ports;
   /** By what the requests of one batch have in common; the last of each takes more. */
   const groups = new Map<string, OpenBatch[]>();
 
-  const batchFor = (claim: Claim, settings: ModelSettings, turn: TurnRequest): OpenBatch => {
-    const { provider, model, baseUrl: _baseUrl } = turn.request;
-    const body = vendor.draft(turn.request);
-    const headers = body.headers;
-    const liveLane = settings.liveLane ?? null;
-    // A batch that may be cancelled for a model's deadline holds no request of another sweep or model.
-    const whose = liveLane === null ? null : [claim.sweepId, claim.alias];
-    const key = JSON.stringify([whose, claim.lane, provider, model, settings.keyEnv, headers, body.variant]);
+  const batchFor = ({ request, lane, liveLane, liveGroup, keyEnv }: HandedOver): OpenBatch => {
+    const { provider, model } = request;
+    const { headers, text, variant } = vendor.draft(request);
+    const key = JSON.stringify([liveGroup, lane, provider, model, keyEnv, headers, variant]);
     const list = groups.get(key) ?? [];
     groups.set(key, list);
-    const bytes = Buffer.byteLength(body.text);
+    const bytes = Buffer.byteLength(text);
     const last = list.at(-1);
-    const size = grown(last?.size ?? emptySize, bytes, turn.request.maxTokens);
+    const size = grown(last?.size ?? emptySize, bytes, request.maxTokens);
     if (last !== undefined && !last.isFull && fits(size, vendor.limitsOf(provider))) {
       last.size = size;
       return last;
     }
     if (last !== undefined) last.isFull = true;
     const batchId = ports.newId();
+    const { workerId, leaseMs } = ports;
     const next: OpenBatch = {
       batchId,
-      lane: claim.lane,
-      opened: store.openBatch({
-        batchId,
-        lane: claim.lane,
-        liveLane,
-        provider,
-        model,
-        keyEnv: settings.keyEnv,
-        headers,
-        workerId: trial.workerId,
-        leaseMs: trial.leaseMs,
-      }),
-      openedMs: trial.now(),
-      size: grown(emptySize, bytes, turn.request.maxTokens),
+      lane,
+      opened: store.openBatch({ batchId, lane, liveLane, provider, model, keyEnv, headers, workerId, leaseMs }),
+      openedMs: now(),
+      size: grown(emptySize, bytes, request.maxTokens),
       nextPosition: 0,
-      lastAddedMs: trial.now(),
+      lastAddedMs: now(),
       isFull: false,
     };
     list.push(next);
@@ -110,50 +166,30 @@ export function openGatherer(ports: GatherPorts): Gatherer {
   /** Sweeps whose budget does not reach now: asked once a page, not once a trial. */
   let held = new Set<string>();
   let added = 0;
-  const defer = async (claim: Claim, settings: ModelSettings, turn: TurnRequest): Promise<TurnResult> => {
-    if (trial.isDraining?.() === true || held.has(claim.sweepId)) return { kind: "again", afterMs: 0 };
-    const boundUsd = boundOf(claim, settings, turn.inputTokens);
-    const batch = batchFor(claim, settings, turn);
+  const take = async (handed: HandedOver): Promise<RequestAdmission> => {
+    if (ports.isDraining() || held.has(handed.sweepId)) return { kind: "later" };
+    const batch = batchFor(handed);
+    const { batchId } = batch;
     const position = batch.nextPosition;
     batch.nextPosition += 1;
     await batch.opened;
-    const { provider: _provider, ...sent } = turn.request;
-    const admission = await store.addToBatch({
-      batchId: batch.batchId,
-      position,
-      trialId: claim.trialId,
-      fence: claim.fence,
-      turn: turn.turn,
-      tryNumber: tryNumberOf(claim),
-      requestJson: JSON.stringify(sent),
-      queueMs: claim.queueMs,
-      boundUsd,
-    });
-    const refusal = refusalOf(admission, boundUsd, trial.fraction());
-    if (refusal !== null) {
-      if (refusal.kind === "again") held.add(claim.sweepId);
-      return refusal;
+    const { subjectId, fence, turn, tryNumber, queueMs, boundUsd, readingJson } = handed;
+    const { provider: _provider, ...sent } = handed.request;
+    const row = { subjectId, fence, turn, tryNumber, queueMs, boundUsd, readingJson };
+    const admission = await store.addToBatch({ batchId, position, ...row, requestJson: JSON.stringify(sent) });
+    if (admission.kind === "later") held.add(handed.sweepId);
+    if (admission.kind === "open") {
+      batch.lastAddedMs = now();
+      added += 1;
     }
-    batch.lastAddedMs = trial.now();
-    added += 1;
-    return { kind: "deferred" };
-  };
-  const trialPorts: TrialPorts = {
-    ...trial,
-    limiterOf: () => null,
-    provider: {
-      complete: async () => {
-        throw new Error("a request of a batch lane must not be sent by itself");
-      },
-    },
-    defer,
+    return admission;
   };
 
   const close = async (isDue: (batch: OpenBatch) => boolean): Promise<void> => {
     for (const [key, list] of groups) {
       for (const batch of list.filter(isDue)) {
         await batch.opened.catch(() => undefined);
-        const rows = await store.sealBatch(batch.batchId, trial.workerId);
+        const rows = await store.sealBatch(batch.batchId, ports.workerId);
         list.splice(list.indexOf(batch), 1);
         if (rows > 0) ports.observe.sealed(batch.batchId, batch.lane, rows);
       }
@@ -162,28 +198,29 @@ export function openGatherer(ports: GatherPorts): Gatherer {
   };
 
   return {
-    gather: async (lane, signal) => {
+    take,
+    gather: async (lane, source, signal) => {
       held = new Set();
-      for await (const page of store.listOpen(lane, pageSize)) {
+      for await (const page of source.listOpen(lane, pageSize)) {
         const before = added;
         const ready = page.filter(({ delayMs }) => delayMs === 0);
         await Promise.all(
           ready.map((open) =>
-            runTrial(trialPorts, { trialId: open.trialId, generation: open.generation }, signal).catch(
-              (error: unknown) => ports.observe.trouble(open.trialId, error),
-            ),
+            source
+              .run({ trialId: open.trialId, generation: open.generation }, signal)
+              .catch((error: unknown) => ports.observe.trouble(open.trialId, error)),
           ),
         );
         await close((batch) => batch.isFull);
-        if (signal.aborted || trial.isDraining?.() === true) return;
+        if (signal.aborted || ports.isDraining()) return;
         // The rest would be claimed and given back for nothing.
         if (held.size > 0 && added === before) break;
       }
-      const now = trial.now();
+      const atMs = now();
       await close(
         (batch) =>
           batch.lane === lane &&
-          (held.size > 0 || now - batch.lastAddedMs >= ports.quietMs || now - batch.openedMs >= ports.longestMs),
+          (held.size > 0 || atMs - batch.lastAddedMs >= ports.quietMs || atMs - batch.openedMs >= ports.longestMs),
       );
     },
     drop: async () => {

@@ -9,9 +9,11 @@ import {
   type OpenTrial,
 } from "@hallumaze/engine";
 
+import { isJudgeLane } from "@hallumaze/sweep";
+
 import { positionOf } from "./custom-ids.ts";
 import type { DrivePorts } from "./drive-ports.ts";
-import type { Batch, BatchRefusal, BatchResult, BatchResults, BatchRow } from "./ports.ts";
+import type { Batch, BatchRefusal, BatchResult, BatchResults, BatchRow, TrialRow } from "./ports.ts";
 import { openReckoning } from "./reckoning.ts";
 import { rowFailure } from "./row-failures.ts";
 
@@ -79,7 +81,10 @@ export async function landRest(
   ports.observe.finished(batch, total);
 }
 
-/** Records what came of each row as a live call's exchange, then gives the claims back: scoring follows from the record. */
+/**
+ * Records what came of each row as a live call's exchange, then gives the claims back: scoring follows from the record.
+ * A judge's row becomes its judgement.
+ */
 export async function landRows(
   ports: DrivePorts,
   batch: Batch,
@@ -103,15 +108,11 @@ export async function landRows(
         notRun.push(row.position);
         return null;
       }
-      const settings = await ports.settingsOf({ ...row.trial, lane: batch.lane });
-      const asked: AskedRequest = { ...row, workerId: ports.workerId, limiterMs: null };
-      const { batchId, exchangeId } = row;
-      const exchange = { ...exchangeOf(asked, result, settings), batch: { batchId, exchangeId } };
-      const of = { trialId: row.trialId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
-      const fate = await insist(ports, of, () => ports.store.recordExchange(exchange), signal);
+      const { trial } = row;
+      if (trial === null) await ports.judging.land(batch, row, requestOf(batch, row), result);
+      else await record(ports, batch, { ...row, trial }, result, signal);
       reckoning.ended(result.kind === "reply" ? "reply" : result.outcome);
       if (result.kind === "failure" && result.park !== null) parking = { failure: result, park: result.park };
-      ports.observe.landed(batch, row, callFactsOf(result, exchange.costUsd), fate);
       return row.position;
     }),
   );
@@ -121,6 +122,22 @@ export async function landRows(
     landed.filter((position) => position !== null),
   );
   if (notRun.length > 0) await goLive(ports, batch, await ports.store.returnRows(batch.batchId, notRun));
+}
+
+async function record(
+  ports: DrivePorts,
+  batch: Batch,
+  row: TrialRow,
+  result: ChatResult,
+  signal: AbortSignal,
+): Promise<void> {
+  const { batchId, exchangeId, subjectId: trialId } = row;
+  const settings = await ports.settingsOf({ ...row.trial, lane: batch.lane });
+  const asked: AskedRequest = { ...row, trialId, workerId: ports.workerId, limiterMs: null };
+  const exchange = { ...exchangeOf(asked, result, settings), batch: { batchId, exchangeId } };
+  const of = { trialId, onTrouble: (error: unknown) => ports.observe.trouble(batch, error) };
+  const fate = await insist(ports, of, () => ports.store.recordExchange(exchange), signal);
+  ports.observe.landed(batch, row, callFactsOf(result, exchange.costUsd), fate);
 }
 
 /** The request of a row. */
@@ -147,7 +164,8 @@ export async function park(
   { outcome, message }: Pick<BatchRefusal, "outcome" | "message">,
   { reason, resumeAfterMs }: NonNullable<BatchRefusal["park"]>,
 ): Promise<void> {
-  await ports.limiter.park(batch.lane, reason, resumeAfterMs);
-  const blocked = await ports.store.blockLane(batch.lane, outcome, message);
+  await ports.limiter.park(ports.judging.limiterLaneOf(batch.lane), reason, resumeAfterMs);
+  const block = isJudgeLane(batch.lane) ? ports.judging.blockLane : ports.store.blockLane;
+  const blocked = await block(batch.lane, outcome, message);
   ports.observe.parked(batch, reason, blocked);
 }

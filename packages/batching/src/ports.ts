@@ -24,7 +24,7 @@ export interface Batch extends BatchAddress {
   readonly state: BatchState;
   /** Null before the vendor's answer. */
   readonly vendorId: string | null;
-  /** Taken for ours by time and size: its custom ids have not shown yet. */
+  /** Taken for ours by time and size, by release 0.4.0: its custom ids have not shown yet. */
   readonly isGuess: boolean;
   /** Vendor's ids that were taken for it and turned out to be others'. */
   readonly notOurs: readonly string[];
@@ -45,8 +45,10 @@ export interface Batch extends BatchAddress {
 export interface BatchDraft {
   readonly batchId: string;
   readonly position: number;
-  readonly trialId: string;
+  /** The trial, or the request to a judge. */
+  readonly subjectId: string;
   readonly fence: number;
+  /** The trial's turn, or the judgement's attempt. */
   readonly turn: number;
   readonly tryNumber: number;
   /** The request without its provider, as JSON text. */
@@ -54,14 +56,20 @@ export interface BatchDraft {
   readonly queueMs: number | null;
   /** Most that it can cost, exact decimal US dollars; null where no price is known. */
   readonly boundUsd: string | null;
+  /** What a judge's reply is read with beside its request, as JSON text; null for a trial's. */
+  readonly readingJson: string | null;
 }
 
 /** A row of a batch that has not landed, with what its record needs of the trial. */
 export interface BatchRow extends BatchDraft {
-  /** The id of its exchange, from the start. */
+  /** The id of its exchange, or of its judgement, from the start. */
   readonly exchangeId: string;
-  readonly trial: Pick<Claim, "sweepId" | "alias" | "plan">;
+  /** Null for a request to a judge. */
+  readonly trial: Pick<Claim, "sweepId" | "alias" | "plan"> | null;
 }
+
+/** A row that asks a trial's model. */
+export type TrialRow = BatchRow & { readonly trial: NonNullable<BatchRow["trial"]> };
 
 /** How the rows of a batch ended, by kind: `reply` or the failure's outcome. */
 export interface BatchReckoning {
@@ -108,9 +116,11 @@ export interface BatchStorePort {
   /** Sealed → submitting; false where it is not ours any more. */
   readonly beginSubmission: (batch: Batch) => Promise<boolean>;
   /** Submitting → running. `taken`: the id is another batch's; `lost`: not ours any more. */
-  readonly bindBatch: (batch: Batch, vendorId: string, isGuess: boolean) => Promise<"bound" | "taken" | "lost">;
+  readonly bindBatch: (batch: Batch, vendorId: string) => Promise<"bound" | "taken" | "lost">;
   /** A guess turned out to be others': running → submitting. */
   readonly unbindBatch: (batch: Batch) => Promise<void>;
+  /** Keeps that a vendor's batch is another's, as its custom ids say. */
+  readonly ruleOut: (batch: Batch, vendorId: string) => Promise<void>;
   /** The vendor refused what it had taken: running → submitting, and still ours. */
   readonly rejectBatch: (batch: Batch) => Promise<void>;
   /** Gives a batch back for a while. */
@@ -221,6 +231,17 @@ export type BatchResults =
   | { readonly kind: "gone"; readonly message: string }
   | ({ readonly kind: "unreachable" } & BatchRefusal);
 
+/** What a vendor has that may be a lost submission. */
+export interface FoundBatches {
+  readonly kind: "found";
+  /** Batches that carry our id: one is it. */
+  readonly named: readonly string[];
+  /** Batches of its time and size, of a vendor that lets us name none: their custom ids tell, once they have ended. */
+  readonly alike: readonly { readonly vendorId: string; readonly hasEnded: boolean }[];
+  /** The list shows batches that were surely made after it: what was made before them is in it. */
+  readonly isPast: boolean;
+}
+
 /** The vendors' batch interfaces. Rejects only on an aborted signal or a broken invariant. */
 export interface BatchVendorPort {
   readonly limitsOf: (provider: string) => BatchLimits;
@@ -230,15 +251,12 @@ export interface BatchVendorPort {
     rows: readonly { readonly customId: string; readonly body: string }[],
     signal: AbortSignal,
   ) => Promise<Submission>;
-  /** Batches that may be a lost submission: made since then, of so many rows, or named so. Newest first. */
+  /** Batches that may be a submission that was begun then and lost. */
   readonly find: (
     batch: BatchAddress & { readonly rows: number },
     sinceMs: number,
     signal: AbortSignal,
-  ) => Promise<
-    | { readonly kind: "found"; readonly vendorIds: readonly string[] }
-    | ({ readonly kind: "unreachable" } & BatchRefusal)
-  >;
+  ) => Promise<FoundBatches | ({ readonly kind: "unreachable" } & BatchRefusal)>;
   readonly look: (batch: BatchAddress, vendorId: string, signal: AbortSignal) => Promise<BatchLook>;
   /** Asks that nothing further of it be run; what was run is still told. Safe to repeat. */
   readonly cancel: (batch: BatchAddress, vendorId: string, signal: AbortSignal) => Promise<void>;

@@ -205,7 +205,6 @@ function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: Estimate
     alias: name,
     lane,
     laneOverride: null,
-    mode: "live",
     deadline: null,
     temperatureExplicit: false,
     maxTokens: { default: judge.maxTokens ?? verdictTokens.high, perSize: {} },

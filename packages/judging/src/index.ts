@@ -33,7 +33,7 @@ export {
   paramsJsonOf,
   precheckJudgement,
 } from "./judgement-records.ts";
-export type { JudgeObserver, JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
+export type { JudgeCall, JudgeObserver, JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
 export type {
   CalibrationRecord,
   JudgeClaim,
@@ -60,6 +60,6 @@ export {
   requestRow,
   type SweepJudging,
 } from "./request-judgements.ts";
-export { limiterLaneOf, runJudgement, toJudgeDelivery } from "./run-judgement.ts";
+export { type LandedCall, landJudgement, limiterLaneOf, runJudgement, toJudgeDelivery } from "./run-judgement.ts";
 export { sweepLevels, type TrialLevel, trialLevel } from "./sweep-levels.ts";
 export { askFurther, asOpinion, countedVerdicts } from "./seek-consensus.ts";

@@ -1,5 +1,15 @@
-import type { CallFacts, LimiterPort, ProviderPort, RetryPolicy, StartPermit, Usage } from "@hallumaze/engine";
+import type {
+  CallFacts,
+  ChatRequest,
+  LimiterPort,
+  ProviderPort,
+  RequestAdmission,
+  RetryPolicy,
+  StartPermit,
+  Usage,
+} from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
+import type { JudgeRequestText } from "@hallumaze/judge";
 
 import type { JudgeClaim, JudgeEnd, JudgeModel, JudgeStorePort } from "./ports.ts";
 
@@ -8,6 +18,7 @@ export interface JudgePorts {
   readonly store: Pick<
     JudgeStorePort,
     | "claimJudge"
+    | "findJudgeClaim"
     | "releaseJudge"
     | "openJudgeCall"
     | "recordJudgement"
@@ -44,6 +55,20 @@ export interface JudgePorts {
   /** True once no further request may go out: what is not yet asked is given back. */
   readonly isDraining?: () => boolean;
   readonly observe: JudgeObserver;
+  /** Takes a call over instead of making it, claim and all: it will be asked in a batch. Absent: it is made. */
+  readonly defer?: (claim: JudgeClaim, call: JudgeCall, settings: JudgeSettings) => Promise<RequestAdmission>;
+}
+
+/** One call of a judgement: a fresh session of its own, wherever it is asked. */
+export interface JudgeCall {
+  /** 1-based: the second asks for the format only. */
+  readonly attempt: number;
+  readonly tryNumber: number;
+  readonly request: ChatRequest;
+  /** What its reply is read with. */
+  readonly text: Pick<JudgeRequestText, "nonce" | "promptHash">;
+  /** Most that it can cost, exact decimal US dollars; null where no price is known. */
+  readonly boundUsd: string | null;
 }
 
 /** What a sweep's spec, or the service's own settings, say of a judge. */

@@ -98,7 +98,7 @@ export function precheckJudgement(
 export function judgementOf(given: {
   readonly claim: JudgeClaim;
   readonly judged: Judged;
-  readonly request: JudgeRequestText;
+  readonly request: Pick<JudgeRequestText, "promptHash">;
   readonly sent: ChatRequest;
   readonly attempt: number;
   readonly result: ChatResult;

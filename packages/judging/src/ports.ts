@@ -203,6 +203,8 @@ export interface JudgeStorePort {
     readonly workerId: string;
     readonly leaseMs: number;
   }) => Promise<JudgeClaimResult>;
+  /** The claim as it was when its call was handed to a batch, whether it still stands or not; null where nothing is to be judged. */
+  readonly findJudgeClaim: (requestId: string, fence: number) => Promise<JudgeClaim | null>;
   readonly renewJudges: (
     claims: readonly { readonly trialId: string; readonly fence: number }[],
     leaseMs: number,
@@ -223,7 +225,14 @@ export interface JudgeStorePort {
    */
   readonly recordJudgement: (
     judgement: JudgementRecord,
-    of: { readonly requestId: string; readonly fence: number; readonly attempt: number; readonly tryNumber: number },
+    of: {
+      readonly requestId: string;
+      readonly fence: number;
+      readonly attempt: number;
+      readonly tryNumber: number;
+      /** Its batch, and the id that it has had since its call was put there; absent for a live call. */
+      readonly batch?: { readonly batchId: string; readonly judgementId: string };
+    },
   ) => Promise<"recorded" | "late">;
   /** Keeps a judgement that no request asked for (the heuristic's). Once a result, scorer and input. */
   readonly addJudgement: (judgement: JudgementRecord) => Promise<void>;
@@ -236,6 +245,8 @@ export interface JudgeStorePort {
   ) => Promise<"ended" | "lost">;
   readonly blockJudgeLane: (lane: string, outcome: Outcome, message: string) => Promise<number>;
   /** Lanes of judges with requests that a stopped vendor blocks; a spent budget does not count. */
+  /** Moves what waits in a lane of a sweep's judges to another, after a change of its mode; gives what was moved. */
+  readonly moveJudges: (sweepId: string, lane: string, to: string) => Promise<readonly OpenTrial[]>;
   readonly listBlockedJudgeLanes: () => Promise<readonly string[]>;
   readonly unblockJudges: (where: {
     readonly lane?: string;

@@ -1,6 +1,7 @@
 import { enqueueTrials, type QueuePort } from "@hallumaze/engine";
 import { contentId } from "@hallumaze/foundation";
 import type { JudgePromptVersion } from "@hallumaze/judge";
+import { isBatchLane } from "@hallumaze/sweep";
 
 import type { JudgeModel, JudgePlan, JudgeRequestRow, JudgeStorePort } from "./ports.ts";
 
@@ -104,6 +105,7 @@ export async function refillJudgeQueue(ports: {
   const { store, queue } = ports;
   let redelivered = await deliverPlanned(ports);
   for (const { lane, open } of await store.listOpenJudgeLanes(null)) {
+    if (isBatchLane(lane)) continue;
     const depth = await queue.depth(lane);
     if (depth.waiting + depth.active + depth.delayed >= open) continue;
     for await (const page of store.listOpenJudges(lane, pageSize)) {

@@ -11,6 +11,7 @@ import {
   type FailureOutcome,
   mayBeBilled,
   operatorReason,
+  type RequestAdmission,
   settleRequest,
 } from "@hallumaze/engine";
 import {
@@ -22,9 +23,10 @@ import {
   type VerdictReading,
 } from "@hallumaze/judge";
 import { estimateTokens } from "@hallumaze/protocol";
+import { isBatchLane } from "@hallumaze/sweep";
 
 import { heuristicJudgement, judgementOf, precheckJudgement } from "./judgement-records.ts";
-import type { JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
+import type { JudgeCall, JudgePorts, JudgeResult, JudgeSettings } from "./judge-ports.ts";
 import { judgedOf } from "./maze-facts.ts";
 import type { JudgeClaim, JudgeEnd, JudgementRecord } from "./ports.ts";
 import { askFurther } from "./seek-consensus.ts";
@@ -47,6 +49,11 @@ export async function runJudgement(ports: JudgePorts, delivery: Delivery, signal
   if (answer.kind === "nothing") return { kind: "give-up", reason: "not-ours" };
   if (answer.kind === "later") return { kind: "retry-later", afterMs: answer.afterMs };
   const { claim } = answer;
+  // Its sweep's mode was changed while a delivery of it was on its way: whoever gathers batches finds it in the ledger.
+  if (isBatchLane(claim.lane) && ports.defer === undefined) {
+    await ports.store.releaseJudge(claim.requestId, claim.fence);
+    return { kind: "give-up", reason: "not-ours" };
+  }
   ports.observe.claimed(claim);
   try {
     return await runClaimed(ports, claim, signal);
@@ -93,46 +100,97 @@ async function callOnce(
   attempt: number,
   signal: AbortSignal,
 ): Promise<JudgeResult | "again-in-a-fresh-session"> {
-  const { claim, judged } = session;
+  const { claim } = session;
   if (ports.isDraining?.() === true) return giveBack(ports, claim, 0);
-  const { promptVersion } = claim.plan;
   const text = buildJudgeRequest({
-    judged,
-    version: promptVersion,
+    judged: session.judged,
+    version: claim.plan.promptVersion,
     formatOnly: attempt > 1,
     random: { hex: ports.hex },
   });
-  const request = requestOf(claim, text);
   const inputTokens = estimateTokens(text.system) + estimateTokens(text.user);
-  const admitted = await admit(ports, session, { attempt, inputTokens }, signal);
+  const call: JudgeCall = {
+    attempt,
+    tryNumber: tryNumberOf(claim),
+    request: requestOf(claim, text),
+    text,
+    boundUsd: boundOf(session, inputTokens),
+  };
+  if (ports.defer !== undefined) {
+    const refusal = await refusalOf(ports, claim, await ports.defer(claim, call, session.settings));
+    // The claim goes on with the batch.
+    return refusal ?? { kind: "done" };
+  }
+  const admitted = await admit(ports, session, call, inputTokens, signal);
   if (admitted !== null) return admitted;
-  const result = await callProvider(ports, request, signal);
+  const result = await callProvider(ports, call.request, signal);
   if (result === "interrupted") return giveBack(ports, claim, 0);
-  ports.observe.called(claim, callFactsOf(result, session.settings.costOf(result.usage)?.usd ?? null));
   await settle(ports, claim, attempt, result);
+  return conclude(ports, session, call, result);
+}
+
+/** What follows from a call that came back, wherever it was asked. */
+async function conclude(
+  ports: JudgePorts,
+  session: Session,
+  call: Omit<JudgeCall, "boundUsd">,
+  result: ChatResult,
+  batch?: LandedCall["batch"],
+): Promise<JudgeResult | "again-in-a-fresh-session"> {
+  const { claim, judged, settings } = session;
+  const { attempt, text, request } = call;
+  ports.observe.called(claim, callFactsOf(result, settings.costOf(result.usage)?.usd ?? null));
   if (result.kind === "failure" && result.outcome !== "filtered") return fail(ports, session, attempt, result);
   // A filter's refusal is the judge's: unscored with what was received, and another judge may be asked.
   const reading: VerdictReading =
     result.kind === "failure"
       ? { kind: "unreadable", reason: "refused", message: `filtered: ${result.message}` }
       : readVerdict(result.text, {
-          version: promptVersion,
+          version: claim.plan.promptVersion,
           response: judged.response,
           nonce: text.nonce,
           finishReason: result.finishReason,
         });
-  const judgement = judgementOf({
-    claim,
-    judged,
-    request: text,
-    sent: request,
-    attempt,
-    result,
-    reading,
-    settings: session.settings,
-  });
-  const kept = await keep(ports, session, judgement);
+  const judgement = judgementOf({ claim, judged, request: text, sent: request, attempt, result, reading, settings });
+  const kept = await keep(ports, session, judgement, batch);
   return isLast(judgement) || kept.kind === "give-up" ? kept : "again-in-a-fresh-session";
+}
+
+/** A call that came back from a batch. */
+export type LandedCall = Omit<JudgeCall, "boundUsd"> & {
+  readonly fence: number;
+  readonly batch: { readonly batchId: string; readonly judgementId: string };
+};
+
+/**
+ * Goes on with a request from the call that a batch has answered, under the claim that was handed over with it: keeps
+ * what came, and ends the request or gives it back for a further call. Safe to repeat: what was kept is kept once.
+ */
+export async function landJudgement(
+  ports: JudgePorts,
+  requestId: string,
+  call: LandedCall,
+  result: ChatResult,
+): Promise<void> {
+  const claim = await ports.store.findJudgeClaim(requestId, call.fence);
+  if (claim === null) {
+    const { fence, attempt, tryNumber } = call;
+    const message = "There is no text to judge: it was pruned.";
+    const over: JudgeEnd = { kind: "failed", outcome: "internal", message };
+    await ports.store.endJudge(requestId, fence, over, { attempt, tryNumber, spentUsd: null });
+    return;
+  }
+  const session: Session = { claim, settings: await ports.settingsOf(claim), judged: judgedOf(claim.source) };
+  const known = claim.recorded.find(({ attempt }) => attempt === call.attempt);
+  if (known === undefined) {
+    const next = await conclude(ports, session, call, result, call.batch);
+    if (next !== "again-in-a-fresh-session") return;
+  } else if (isLast(known)) {
+    // A worker died between the judgement and the end of its request.
+    await finish(ports, session, known.status);
+    return;
+  }
+  await ports.store.releaseJudge(claim.requestId, claim.fence);
 }
 
 /** A request of its own: no earlier message, no tools, nothing of the submitter. */
@@ -166,7 +224,8 @@ function reservationIdOf({ requestId, tries, waits }: JudgeClaim, attempt: numbe
 async function admit(
   ports: JudgePorts,
   { claim, settings }: Session,
-  { attempt, inputTokens }: { readonly attempt: number; readonly inputTokens: number },
+  { attempt, tryNumber, boundUsd }: JudgeCall,
+  inputTokens: number,
   signal: AbortSignal,
 ): Promise<JudgeResult | null> {
   const lane = limiterLaneOf(claim.lane);
@@ -200,16 +259,23 @@ async function admit(
       return giveBack(ports, claim, 0);
     }
   }
-  const boundUsd = settings.boundOf(
-    Math.ceil(inputTokens * inputMargin.factor) + inputMargin.tokens,
-    claim.plan.judge.maxTokens,
-  );
   if (boundUsd === "0") return null;
   const { requestId, fence } = claim;
-  const call = { requestId, fence, attempt, tryNumber: tryNumberOf(claim), workerId: ports.workerId, boundUsd };
+  const call = { requestId, fence, attempt, tryNumber, workerId: ports.workerId, boundUsd };
   const money = await ports.store.openJudgeCall(call).catch(release);
+  if (money.kind !== "open") await limiter?.cancel(lane, id);
+  return refusalOf(ports, claim, money);
+}
+
+/** Most that a call of so many tokens, by the local estimate, can cost. */
+function boundOf({ claim, settings }: Session, inputTokens: number): string | null {
+  const { factor, tokens } = inputMargin;
+  return settings.boundOf(Math.ceil(inputTokens * factor) + tokens, claim.plan.judge.maxTokens);
+}
+
+/** What the budget's answer means for a request; null where its call may go out. */
+async function refusalOf(ports: JudgePorts, claim: JudgeClaim, money: RequestAdmission): Promise<JudgeResult | null> {
   if (money.kind === "open") return null;
-  await limiter?.cancel(lane, id);
   if (money.kind === "lost") return { kind: "give-up", reason: "lost-lease" };
   if (money.kind === "later") return giveBack(ports, claim, Math.round(budgetWaitMs * (1 + ports.fraction())));
   const message = `budgetUsd ${money.budgetUsd} does not reach for another judgement: $${money.committedUsd} are spent`;
@@ -271,10 +337,16 @@ async function fail(
   return end(ports, claim, { kind, outcome: failure.outcome, message: failure.message }, call);
 }
 
-async function keep(ports: JudgePorts, session: Session, judgement: JudgementRecord): Promise<JudgeResult> {
+async function keep(
+  ports: JudgePorts,
+  session: Session,
+  judgement: JudgementRecord,
+  batch?: LandedCall["batch"],
+): Promise<JudgeResult> {
   const { claim } = session;
   const { requestId, fence } = claim;
-  const of = { requestId, fence, attempt: judgement.attempt, tryNumber: tryNumberOf(claim) };
+  const ofCall = { requestId, fence, attempt: judgement.attempt, tryNumber: tryNumberOf(claim) };
+  const of = batch === undefined ? ofCall : { ...ofCall, batch };
   const kept = await held(ports, claim, () => ports.store.recordJudgement(judgement, of));
   if (kept === "late") {
     ports.observe.late(claim);

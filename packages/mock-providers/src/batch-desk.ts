@@ -114,9 +114,10 @@ export function openBatchDesk({ clock, seed, answer }: DeskOptions) {
       if (found !== null) settle(found);
       return found;
     },
-    /** A key's batches, newest first. */
+    /** A key's batches, newest first; those that the list has not caught up with are missing. */
     list: (vendor: Vendor, keyId: string): readonly DeskBatch[] => {
-      const own = batches.filter((one) => one.vendor === vendor && one.keyId === keyId);
+      const isListed = ({ createdMs, rule }: DeskBatch): boolean => clock() >= createdMs + (rule?.listAfterMs ?? 0);
+      const own = batches.filter((one) => one.vendor === vendor && one.keyId === keyId && isListed(one));
       own.forEach(settle);
       return own.toReversed();
     },

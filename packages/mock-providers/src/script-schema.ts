@@ -143,6 +143,8 @@ const batchRuleSchema = z.strictObject({
   refuse: z.enum(failureKinds).optional(),
   /** The batch is made, and the connection ends before the answer. */
   loseAnswer: z.boolean().optional(),
+  /** How long the list does not show it yet. */
+  listAfterMs: z.number().min(0).optional(),
   /** When it ends, by the server's clock; at the first look, where it is left out. */
   afterMs: z.number().min(0).optional(),
   /** Ends of rows by their 1-based places, or of a drawn share of them; the first that applies decides. */

@@ -8,17 +8,22 @@ import {
   driveBatch,
   type DrivePorts,
   type DriveTimes,
+  type Gatherer,
   driveTimes,
   openGatherer,
+  trialSource,
   turnLive,
 } from "@hallumaze/batching";
 import { type Claim, type LimiterPort, type QueuePort, reconcile, type StorePort } from "@hallumaze/engine";
 import type { Clock } from "@hallumaze/foundation";
+import type { JudgeStorePort } from "@hallumaze/judging";
 import type { SteeringPort } from "@hallumaze/steering";
 import { isKnownDead } from "@hallumaze/store";
 import { isBatchLane, isRehearsalLane } from "@hallumaze/sweep";
 import type { Metrics, Tracing } from "@hallumaze/telemetry";
 
+import { openBatchJudgements } from "./batch-judgements.ts";
+import { openJudgeCatalog } from "./judge-catalog.ts";
 import { openLaneCatalog } from "./lane-catalog.ts";
 import { openLiveTimes } from "./live-times.ts";
 import type { Logger } from "./logger.ts";
@@ -30,7 +35,10 @@ import { type Held, parkedBy, type SolveWorker, trialPorts, type WorkerTimes, wo
 
 /** What a batch worker works on, with what. */
 export interface BatchWorkerOptions {
-  readonly store: StorePort & BatchStorePort & Pick<SteeringPort, "laneControls" | "permitOf">;
+  readonly store: StorePort &
+    BatchStorePort &
+    JudgeStorePort &
+    Pick<SteeringPort, "laneControls" | "permitOf" | "judgePermitOf">;
   readonly queue: QueuePort;
   readonly vendor: BatchVendorPort;
   readonly limiter: LimiterPort;
@@ -87,8 +95,10 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     isDraining: () => stop.signal.aborted,
   };
   const shipped = options.batchTimes ?? batchTimes;
-  const gatherer = openGatherer({
-    trial,
+  const judges = openJudgeCatalog(store, limiter, { rehearsal, now: Date.now });
+  const judgements = openBatchJudgements(options, times, judges, () => gatherer, trial.isDraining);
+  const gatherer: Gatherer = openGatherer({
+    ...trial,
     store,
     vendor: options.vendor,
     newId: randomUUID,
@@ -96,14 +106,16 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     longestMs: shipped.longestMs,
     observe: {
       sealed: (batchId, lane, rows) => logger.info({ batchId, lane, rows }, "batch gathered"),
-      trouble: (trialId, error) => logger.error({ trialId, err: error }, "a trial could not be gathered"),
+      trouble: (subjectId, error) => logger.error({ subjectId, err: error }, "what waits could not be gathered"),
     },
   });
+  const trials = trialSource({ ...trial, store }, gatherer);
   const ports: DrivePorts = {
     ...trial,
     store,
     limiter,
     queue,
+    judging: judgements.port,
     vendor: options.vendor,
     settingsOf: catalog.settingsOf,
     times: shipped,
@@ -144,9 +156,18 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     if (!isRepaired) return;
     await catalog.refresh();
     await turnLive(turning, catalog.autoModels(rehearsal));
-    for (const { lane } of await store.listOpenLanes(null)) {
-      if (!isBatchLane(lane) || isRehearsalLane(lane) !== rehearsal || stop.signal.aborted) continue;
-      if (options.lanes === null || options.lanes.includes(lane)) await gatherer.gather(lane, hardStop.signal);
+    const wanted = (open: readonly { readonly lane: string }[]): readonly string[] =>
+      open
+        .map(({ lane }) => lane)
+        .filter((lane) => isBatchLane(lane) && isRehearsalLane(lane) === rehearsal)
+        .filter((lane) => options.lanes === null || options.lanes.includes(lane));
+    for (const lane of wanted(await store.listOpenLanes(null))) {
+      if (!stop.signal.aborted) await gatherer.gather(lane, trials, hardStop.signal);
+    }
+    const judged = wanted(await store.listOpenJudgeLanes(null));
+    if (judged.length > 0) await judges.refresh();
+    for (const lane of judged) {
+      if (!stop.signal.aborted) await gatherer.gather(lane, judgements.source, hardStop.signal);
     }
     lookedAtMs = performance.now();
   });
@@ -218,7 +239,7 @@ function observer({ logger, metrics }: Pick<BatchWorkerOptions, "logger" | "metr
     landed: (batch, row, call, fate) => {
       metrics?.called("trial", row.trial.alias, call);
       if (fate === "late") metrics?.late("trial");
-      logger.debug({ batchId: batch.batchId, trialId: row.trialId, outcome: call.outcome, fate }, "row landed");
+      logger.debug({ batchId: batch.batchId, trialId: row.subjectId, outcome: call.outcome, fate }, "row landed");
     },
     finished: (batch, reckoning) =>
       logger.info({ ...of(batch), ...reckoning, rows: batch.rows, ended: reckoning.rows }, "batch done"),

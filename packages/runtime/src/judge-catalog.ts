@@ -8,7 +8,16 @@ import {
 } from "@hallumaze/judging";
 import { checkModel, costBound, costOf, findDefaultLimits } from "@hallumaze/providers";
 import { limitsUnder, type SteeringPort } from "@hallumaze/steering";
-import { type JudgeLane, judgesOf, parseStoredSpec, rehearsalLane, type SweepSpec } from "@hallumaze/sweep";
+import {
+  batchLane,
+  isBatchLane,
+  type JudgeLane,
+  judgesOf,
+  liveLane,
+  parseStoredSpec,
+  rehearsalLane,
+  type SweepSpec,
+} from "@hallumaze/sweep";
 
 /** What the stored specs say of judges. */
 export interface JudgeCatalog {
@@ -16,6 +25,8 @@ export interface JudgeCatalog {
   readonly refresh: () => Promise<void>;
   /** The sweeps that ask for a judge, with their first judge. */
   readonly judgings: () => readonly SweepJudging[];
+  /** The lanes of the sweeps' judges, each with the one in which it would be asked in the other mode. */
+  readonly lanes: () => readonly { readonly sweepId: string; readonly lane: string; readonly otherMode: string }[];
   readonly isLimited: (limiterLane: string) => boolean;
   readonly settingsOf: (claim: JudgeClaim) => Promise<JudgeSettings>;
 }
@@ -84,6 +95,12 @@ export function openJudgeCatalog(
   return {
     refresh,
     isLimited: (lane) => !/^(?:rehearsal\.)?sim\./.test(lane),
+    lanes: () =>
+      [...specs].flatMap(([sweepId, { spec, isRehearsal }]) =>
+        isRehearsal !== options.rehearsal
+          ? []
+          : judgesOf(spec).map((judge) => ({ sweepId, lane: laneOf(judge), otherMode: otherModeOf(laneOf(judge)) })),
+      ),
     judgings: () =>
       [...specs].flatMap(([sweepId, { spec, isRehearsal, isStopped }]) => {
         const [first] = judgesOf(spec);
@@ -107,18 +124,25 @@ export function openJudgeCatalog(
       if (sweepId !== null && !specs.has(sweepId)) await refresh();
       const spec = sweepId === null ? undefined : specs.get(sweepId)?.spec;
       const prices = spec?.prices ?? {};
+      const priced = { ...claim.plan.judge, mode: isBatchLane(claim.lane) ? "batch" : "live" } as const;
       const second = spec === undefined ? undefined : judgesOf(spec)[1];
       return {
         tenant: "judge",
         weight: sweepId === null ? 1 : (specs.get(sweepId)?.weight ?? 1),
-        costOf: (usage) => costOf(claim.plan.judge, usage, prices),
-        boundOf: (inputTokens, outputTokens) => costBound(claim.plan.judge, { inputTokens, outputTokens }, prices),
+        costOf: (usage) => costOf(priced, usage, prices),
+        boundOf: (inputTokens, outputTokens) => costBound(priced, { inputTokens, outputTokens }, prices),
         secondJudge: second === undefined ? null : { judge: judgeModel(second, options.now()), lane: laneOf(second) },
         consensusBelow: spec?.judge?.consensusBelow ?? 0.6,
         repeats: spec?.judge?.repeats ?? 1,
       };
     },
   };
+}
+
+function otherModeOf(lane: string): string {
+  return isBatchLane(lane)
+    ? liveLane(lane)
+    : lane.replace(/^(?:rehearsal\.)?judge\./, (start) => start + batchLane(""));
 }
 
 /** A judge's model with what its family takes: no temperature where it refuses one. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Consumer,
   defaultRetryPolicy,
+  enqueueTrials,
   type LimiterPort,
   type ProviderPort,
   type QueuePort,
@@ -24,7 +25,7 @@ import {
 import type { SteeringPort } from "@hallumaze/steering";
 import { describeThisProcess, isKnownDead } from "@hallumaze/store";
 import type { Metrics, Tracing } from "@hallumaze/telemetry";
-import { isRehearsalLane } from "@hallumaze/sweep";
+import { isBatchLane, isRehearsalLane } from "@hallumaze/sweep";
 
 import { type JudgeCatalog, openJudgeCatalog } from "./judge-catalog.ts";
 import type { Logger } from "./logger.ts";
@@ -65,7 +66,7 @@ const patienceMs = 10_000;
 export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
   const { store, queue, limiter, logger, rehearsal } = options;
   const times = options.times ?? workerTimes;
-  const held: Held = { claims: new Map(), reservations: new Map() };
+  const held: HeldJudgements = { claims: new Map(), reservations: new Map() };
   const consumers = new Map<string, Consumer>();
   const stop = new AbortController();
   const catalog = openJudgeCatalog(store, limiter, { rehearsal, now: Date.now });
@@ -74,6 +75,18 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
 
   let isRepaired = false;
   let lookedAtMs: number | null = null;
+  const followed = new Set<string>();
+  /** A changed mode moves what waits to the other lane, as a new submission does with trials. */
+  const followModes = async (): Promise<void> => {
+    for (const { sweepId, lane, otherMode } of catalog.lanes()) {
+      if (followed.has(`${sweepId} ${lane}`)) continue;
+      const moved = await store.moveJudges(sweepId, otherMode, lane);
+      await enqueueTrials(queue, moved);
+      followed.add(`${sweepId} ${lane}`);
+      followed.delete(`${sweepId} ${otherMode}`);
+      if (moved.length > 0) logger.info({ sweepId, lane, requests: moved.length }, "judgements change their lane");
+    }
+  };
   const discover = async (): Promise<void> => {
     await catalog.refresh();
     for (const judging of catalog.judgings()) {
@@ -81,8 +94,11 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
       if (added > 0) logger.info({ sweepId: judging.sweepId, lane: judging.lane, added }, "judgements requested");
     }
     await deliverPlanned({ store, queue });
+    await followModes();
     for (const { lane } of await store.listOpenJudgeLanes(null)) {
-      if (consumers.has(lane) || stop.signal.aborted || isRehearsalLane(lane) !== rehearsal) continue;
+      // What is asked in batches is the batch worker's.
+      if (isBatchLane(lane) || consumers.has(lane) || stop.signal.aborted || isRehearsalLane(lane) !== rehearsal)
+        continue;
       const consumer = await queue.consume(lane, options.concurrency, async (delivery, signal) => {
         // Its own call may still go on after an outage: its reply must not be bought twice.
         if (held.claims.has(delivery.trialId)) return { kind: "again", afterMs: Math.ceil(times.leaseMs / 3) };
@@ -149,12 +165,18 @@ export function startJudgeWorker(options: JudgeWorkerOptions): SolveWorker {
 }
 
 /** What this worker holds, by request: its claims, and the limiter's reservations of their calls under way. */
-interface Held {
+export interface HeldJudgements {
   readonly claims: Map<string, JudgeClaim>;
   readonly reservations: Map<string, { readonly lane: string; readonly id: string }>;
 }
 
-function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held, catalog: JudgeCatalog): JudgePorts {
+/** What a worker's judgements run with. */
+export function judgePorts(
+  options: Pick<JudgeWorkerOptions, "store" | "provider" | "logger" | "limiter" | "metrics" | "tracing">,
+  times: WorkerTimes,
+  held: HeldJudgements,
+  catalog: JudgeCatalog,
+): JudgePorts {
   return {
     store: options.store,
     provider: options.tracing?.provider(options.provider) ?? options.provider,
@@ -182,7 +204,7 @@ function judgePorts(options: JudgeWorkerOptions, times: WorkerTimes, held: Held,
 /** As the solve worker's: ids and outcomes, no words. */
 function observer(
   { logger, metrics, tracing }: Pick<JudgeWorkerOptions, "logger" | "metrics" | "tracing">,
-  { claims, reservations }: Held,
+  { claims, reservations }: HeldJudgements,
 ): JudgeObserver {
   return {
     claimed: (claim) => {

@@ -3,6 +3,7 @@ import type { BatchCounts, MockProvidersOptions } from "@hallumaze/mock-provider
 import { onTestFinished } from "vitest";
 
 import { type BatchWorkerOptions, startBatchWorker } from "../src/batch-worker.ts";
+import { startJudgeWorker } from "../src/judge-worker.ts";
 import { openLogger } from "../src/logger.ts";
 import type { SolveWorker } from "../src/worker.ts";
 import { shortBatchTimes } from "./batch-times.ts";
@@ -30,9 +31,30 @@ export interface BatchStage extends ProviderStage {
       readonly spec?: object;
     },
   ) => Promise<string>;
+  /** A judge worker over the same servers: it asks for judgements, and makes the calls of those that are live. */
+  readonly workJudges: () => SolveWorker;
   readonly accounts: (sweepId: string) => Promise<Accounts>;
+  readonly judgements: (sweepId: string) => Promise<Judgements>;
   /** Batches that the vendor has made, oldest first. */
   readonly made: () => readonly BatchCounts[];
+}
+
+/** What came of a sweep's requests to judges. */
+export interface Judgements {
+  readonly states: Readonly<Record<string, number>>;
+  /** Oldest first. */
+  readonly rows: readonly {
+    readonly seed: number;
+    readonly decidedBy: string;
+    readonly status: string;
+    readonly level: number | null;
+    readonly attempt: number;
+    readonly batched: boolean;
+    readonly late: boolean;
+    readonly costUsd: number | null;
+    readonly inputTokens: number | null;
+    readonly outputTokens: number | null;
+  }[];
 }
 
 /** What a sweep's books hold. */
@@ -81,6 +103,35 @@ export async function openBatchStage(
       });
       workers.push(worker);
       return worker;
+    },
+    workJudges: () => {
+      const worker = startJudgeWorker({
+        store: stage.store,
+        queue: stage.queue,
+        provider: stage.providers,
+        limiter: stage.limiter,
+        logger: openLogger("silent"),
+        concurrency: 4,
+        rehearsal: false,
+        times: shortTimes,
+      });
+      workers.push(worker);
+      return worker;
+    },
+    judgements: async (sweepId) => {
+      const states = await stage.sql<{ key: string; count: number }>(
+        "SELECT state::text AS key, count(*)::int AS count FROM judge_requests WHERE sweep_id = $1 GROUP BY state",
+        [sweepId],
+      );
+      const rows = await stage.sql<Judgements["rows"][number]>(
+        `SELECT t.seed::int, j.decided_by AS "decidedBy", j.status, j.level::int, j.attempt,
+           j.batch_id IS NOT NULL AS batched, j.late_duplicate AS late, j.cost_usd::float8 AS "costUsd",
+           j.input_tokens AS "inputTokens", j.output_tokens AS "outputTokens"
+         FROM judgements j JOIN results r ON r.id = j.result_id JOIN trials t ON t.id = r.trial_id
+         WHERE t.sweep_id = $1 ORDER BY t.seed, j.created_at, j.id`,
+        [sweepId],
+      );
+      return { states: Object.fromEntries(states.map(({ key, count }) => [key, count])), rows };
     },
     submitBatched: async (seeds, { vendor = "anthropic", tries = 4, name = "stage", spec = {} } = {}) => {
       const models = [{ model: batchModels[vendor], mode: "batch" }];

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { Batch, BatchDraft, BatchRow, BatchState, BatchStorePort, OpenCount } from "@hallumaze/batching";
+import type { Batch, BatchDraft, BatchRow, BatchState, BatchStorePort, OpenCount, TrialRow } from "@hallumaze/batching";
 import type { RequestAdmission } from "@hallumaze/engine";
 
 import { coalesce } from "./coalesce.ts";
@@ -22,7 +22,7 @@ const isHeld = (batch: Pick<Batch, "batchId" | "fence">): Prisma.Sql =>
 export function createBatchMethods(database: Database): BatchStorePort & { readonly drain: () => Promise<void> } {
   const drafts = coalesce<BatchDraft, RequestAdmission>({
     runBatch: (items) => addRows(database, items),
-    keyOf: ({ trialId }) => trialId,
+    keyOf: ({ subjectId }) => subjectId,
     sizeOf: ({ requestJson }) => requestJson.length,
     maxItems: 256,
     maxSize: 2_000_000,
@@ -37,7 +37,7 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
           ${encodeText(workerId)}, ${leaseOf(leaseMs)})
         ON CONFLICT (id) DO NOTHING RETURNING 1 AS opened`);
     },
-    addToBatch: async (draft) => (isUuid(draft.trialId) ? drafts.call(draft) : { kind: "lost" }),
+    addToBatch: async (draft) => (isUuid(draft.subjectId) ? drafts.call(draft) : { kind: "lost" }),
     sealBatch: (batchId, workerId) => seal(database, batchId, workerId),
     takeBatch: (options) => take(database, options),
     renewBatches: async (workerId, leaseMs) => {
@@ -51,12 +51,17 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
         WHERE ${isHeld(batch)} AND b.state = 'sealed' RETURNING 1 AS begun`);
       return rows.length > 0;
     },
-    bindBatch: (batch, vendorId, isGuess) => bind(database, batch, vendorId, isGuess),
+    bindBatch: (batch, vendorId) => bind(database, batch, vendorId),
     unbindBatch: async (batch) => {
       await database.query(Prisma.sql`
         UPDATE batches b SET state = 'submitting', not_ours = not_ours || vendor_id, vendor_id = NULL, is_guess = false,
           claimed_by = NULL, lease_until = NULL, not_before = NULL, looks = 0, misses = 0
         WHERE ${isHeld(batch)} AND b.is_guess RETURNING 1 AS unbound`);
+    },
+    ruleOut: async (batch, vendorId) => {
+      await database.query(Prisma.sql`
+        UPDATE batches b SET not_ours = not_ours || ${encodeText(vendorId)}::text
+        WHERE ${isHeld(batch)} AND NOT ${encodeText(vendorId)}::text = ANY (not_ours) RETURNING 1 AS ruled_out`);
     },
     rejectBatch: async (batch) => {
       await database.query(Prisma.sql`
@@ -121,15 +126,15 @@ interface AddedRow {
 }
 
 /**
- * Trials and sweeps are locked in id order, which also brings their newest versions into view; of each sweep's rows those
- * are taken, in the order given, that its budget reaches for.
+ * Trials, requests to judges and sweeps are locked in id order, which also brings their newest versions into view; of each
+ * sweep's rows those are taken, in the order given, that its budget reaches for.
  */
 async function addRows(database: Database, drafts: readonly BatchDraft[]): Promise<readonly RequestAdmission[]> {
   const input = drafts.map((draft, index) => ({
     index,
     batch_id: draft.batchId,
     position: draft.position,
-    trial_id: draft.trialId,
+    subject_id: draft.subjectId,
     fence: draft.fence,
     turn: draft.turn,
     try_number: draft.tryNumber,
@@ -137,16 +142,24 @@ async function addRows(database: Database, drafts: readonly BatchDraft[]): Promi
     request_json: encodeText(draft.requestJson),
     queue_ms: draft.queueMs === null ? null : Math.round(draft.queueMs),
     bound_usd: draft.boundUsd,
+    reading_json: draft.readingJson,
   }));
   const rows = await database.query<AddedRow>(Prisma.sql`
     WITH input AS (
-      SELECT * FROM json_to_recordset(${jsonRows(input)}) AS i(index int, batch_id uuid, position int, trial_id uuid,
-        fence int, turn int, try_number int, exchange_id uuid, request_json text, queue_ms int, bound_usd numeric)
-    ), held AS (
+      SELECT * FROM json_to_recordset(${jsonRows(input)}) AS i(index int, batch_id uuid, position int, subject_id uuid,
+        fence int, turn int, try_number int, exchange_id uuid, request_json text, queue_ms int, bound_usd numeric, reading_json text)
+    ), held_trials AS (
       SELECT i.*, t.sweep_id FROM input i
-      JOIN trials t ON t.id = i.trial_id AND t.fence = i.fence AND t.state = 'running'
+      JOIN trials t ON t.id = i.subject_id AND t.fence = i.fence AND t.state = 'running'
       JOIN batches b ON b.id = i.batch_id AND b.state = 'gathering'
       ORDER BY t.id FOR NO KEY UPDATE OF t
+    ), held_judges AS (
+      SELECT i.*, q.sweep_id FROM input i
+      JOIN judge_requests q ON q.id = i.subject_id AND q.fence = i.fence AND q.state = 'running' AND q.sweep_id IS NOT NULL
+      JOIN batches b ON b.id = i.batch_id AND b.state = 'gathering'
+      ORDER BY q.id FOR NO KEY UPDATE OF q
+    ), held AS (
+      SELECT * FROM held_trials UNION ALL SELECT * FROM held_judges
     ), budgets AS MATERIALIZED (
       SELECT s.id, s.budget_usd, s.spent_usd + s.reserved_usd AS committed FROM sweeps s
       WHERE s.id IN (SELECT sweep_id FROM held) ORDER BY s.id FOR NO KEY UPDATE
@@ -164,14 +177,17 @@ async function addRows(database: Database, drafts: readonly BatchDraft[]): Promi
       WHERE s.id = c.sweep_id AND c.bound > 0
     ), opened AS (
       INSERT INTO open_requests (subject_id, fence, turn, try_number, sweep_id, worker_id, bound_usd)
-      SELECT trial_id, fence, turn, try_number, sweep_id, 'batch/' || batch_id::text, bound_usd FROM taken
+      SELECT subject_id, fence, turn, try_number, sweep_id, 'batch/' || batch_id::text, bound_usd FROM taken
       WHERE bound_usd IS DISTINCT FROM 0
     ), kept AS (
       UPDATE trials t SET claimed_by = 'batch/' || c.batch_id::text, lease_until = clock_timestamp() + ${heldFor}
-      FROM taken c WHERE t.id = c.trial_id
+      FROM taken c WHERE t.id = c.subject_id
+    ), kept_judges AS (
+      UPDATE judge_requests q SET claimed_by = 'batch/' || c.batch_id::text, lease_until = clock_timestamp() + ${heldFor}
+      FROM taken c WHERE q.id = c.subject_id
     ), written AS (
-      INSERT INTO batch_rows (batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd)
-      SELECT batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd FROM taken
+      INSERT INTO batch_rows (batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd, reading_json)
+      SELECT batch_id, position, subject_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd, reading_json FROM taken
     )
     SELECT i.index AS position, h.index IS NOT NULL AS "isHeld",
       EXISTS (SELECT 1 FROM taken c WHERE c.index = i.index) OR EXISTS (SELECT 1 FROM known k WHERE k.index = i.index) AS "isOpen",
@@ -263,16 +279,11 @@ async function take(
   };
 }
 
-async function bind(
-  database: Database,
-  batch: Batch,
-  vendorId: string,
-  isGuess: boolean,
-): Promise<"bound" | "taken" | "lost"> {
+async function bind(database: Database, batch: Batch, vendorId: string): Promise<"bound" | "taken" | "lost"> {
   const id = encodeText(vendorId);
   try {
     const rows = await database.query(Prisma.sql`
-      UPDATE batches b SET state = 'running', vendor_id = ${id}, is_guess = ${isGuess}, looks = 0, misses = 0
+      UPDATE batches b SET state = 'running', vendor_id = ${id}, is_guess = false, looks = 0, misses = 0
       WHERE ${isHeld(batch)} AND b.state = 'submitting' RETURNING 1 AS bound`);
     return rows.length > 0 ? "bound" : "lost";
   } catch (error) {
@@ -285,20 +296,20 @@ async function readRows(database: Database, condition: Prisma.Sql, limit: number
   const rows = await database.query<
     Omit<BatchRow, "trial"> & {
       readonly sweepId: string;
-      readonly alias: string;
-      readonly plan: BatchRow["trial"]["plan"];
+      readonly alias: string | null;
+      readonly plan: TrialRow["trial"]["plan"];
     }
   >(Prisma.sql`
-    SELECT r.batch_id::text AS "batchId", r.position, r.trial_id::text AS "trialId", r.fence, r.turn,
+    SELECT r.batch_id::text AS "batchId", r.position, r.trial_id::text AS "subjectId", r.fence, r.turn,
       r.try_number AS "tryNumber", r.exchange_id::text AS "exchangeId", r.request_json AS "requestJson",
-      r.queue_ms AS "queueMs", trim_scale(r.bound_usd)::text AS "boundUsd",
+      r.queue_ms AS "queueMs", trim_scale(r.bound_usd)::text AS "boundUsd", r.reading_json AS "readingJson",
       t.sweep_id::text AS "sweepId", t.alias, t.plan
-    FROM batch_rows r JOIN trials t ON t.id = r.trial_id
+    FROM batch_rows r LEFT JOIN trials t ON t.id = r.trial_id
     WHERE ${condition} AND r.landed_at IS NULL ORDER BY r.position LIMIT ${limit}`);
   return rows.map(({ sweepId, alias, plan, ...row }) => ({
     ...row,
     requestJson: decodeText(row.requestJson),
-    trial: { sweepId, alias: decodeText(alias), plan },
+    trial: alias === null ? null : { sweepId, alias: decodeText(alias), plan },
   }));
 }
 
@@ -314,8 +325,8 @@ async function halve(database: Database, batch: Batch): Promise<void> {
       INSERT INTO batches (id, lane, live_lane, late_at, provider, model, key_env, headers_json, state, halvings)
       SELECT ${randomUUID()}::uuid, lane, live_lane, late_at, provider, model, key_env, headers_json, 'sealed', halvings + 1 FROM b RETURNING id
     ), moved AS (
-      INSERT INTO batch_rows (batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd)
-      SELECT other.id, r.position, r.trial_id, r.fence, r.turn, r.try_number, r.exchange_id, r.request_json, r.queue_ms, r.bound_usd
+      INSERT INTO batch_rows (batch_id, position, trial_id, fence, turn, try_number, exchange_id, request_json, queue_ms, bound_usd, reading_json)
+      SELECT other.id, r.position, r.trial_id, r.fence, r.turn, r.try_number, r.exchange_id, r.request_json, r.queue_ms, r.bound_usd, r.reading_json
       FROM batch_rows r JOIN b ON b.id = r.batch_id JOIN numbered n ON n.position = r.position CROSS JOIN other
       WHERE n.n > n.all_rows / 2
     ), left_here AS (
@@ -324,6 +335,9 @@ async function halve(database: Database, batch: Batch): Promise<void> {
     ), renamed AS (
       UPDATE trials t SET claimed_by = 'batch/' || other.id::text FROM numbered n, other
       WHERE n.n > n.all_rows / 2 AND t.id = n.trial_id AND t.fence = n.fence AND t.state = 'running'
+    ), renamed_judges AS (
+      UPDATE judge_requests q SET claimed_by = 'batch/' || other.id::text FROM numbered n, other
+      WHERE n.n > n.all_rows / 2 AND q.id = n.trial_id AND q.fence = n.fence AND q.state = 'running'
     )
     UPDATE batches u SET state = 'sealed', halvings = u.halvings + 1, claimed_by = NULL, lease_until = NULL, not_before = NULL
     FROM b WHERE u.id = b.id RETURNING 1 AS halved`);

@@ -156,7 +156,7 @@ async function saveScores(database: Database, scored: Parameters<StorePort["save
 
 /**
  * A part of a statement: gives back the claims of `source` (trial_id, fence), as `release` does, into the lane that `lane`
- * says; null: its own. What changes its lane is of a new generation.
+ * says; null: its own. What changes its lane is of a new generation. Requests to judges stay in theirs.
  */
 function giveBack(source: Prisma.Sql, lane: Prisma.Sql = Prisma.sql`NULL::text`): Prisma.Sql {
   return Prisma.sql`
@@ -172,6 +172,12 @@ function giveBack(source: Prisma.Sql, lane: Prisma.Sql = Prisma.sql`NULL::text`)
         lane = coalesce(locked.lane, t.lane), went_live = t.went_live OR locked.lane IS NOT NULL,
         generation = t.generation + CASE WHEN locked.lane IS NULL THEN 0 ELSE 1 END
       FROM locked WHERE t.id = locked.id RETURNING t.*
+    ), locked_judges AS (
+      SELECT q.id FROM ${source} l JOIN judge_requests q ON q.id = l.trial_id AND q.fence = l.fence AND q.state = 'running'
+      ORDER BY q.id FOR NO KEY UPDATE OF q
+    ), judges_back AS (
+      UPDATE judge_requests q SET state = 'queued', claimed_by = NULL, lease_until = NULL, queued_at = clock_timestamp()
+      FROM locked_judges j WHERE q.id = j.id RETURNING 1
     )`;
 }
 
@@ -241,6 +247,21 @@ export async function returnBatchRows(
     ), ${takeOut(Prisma.sql`r.position IN (SELECT json_array_elements_text(${JSON.stringify(positions)}::json)::int)`)},
     ${giveBack(Prisma.sql`gone`, Prisma.sql`l.live_lane`)}
     ${goneLive}`);
+}
+
+/** Moves what waits in a lane of a sweep's judges to another. */
+export async function moveJudges(
+  database: Database,
+  sweepId: string,
+  lane: string,
+  to: string,
+): Promise<readonly OpenTrial[]> {
+  return database.query<OpenTrial>(Prisma.sql`
+    WITH moved AS (
+      UPDATE judge_requests q SET lane = ${to}, state = 'queued', generation = q.generation + 1, queued_at = clock_timestamp()
+      WHERE q.sweep_id = ${sweepId}::uuid AND q.lane = ${lane} AND q.state IN ('planned', 'queued') RETURNING q.*
+    )
+    SELECT q.id::text AS "trialId", q.lane, q.generation, 0 AS "delayMs", 0 AS priority FROM moved q ORDER BY q.created_at, q.id`);
 }
 
 /** What is late is due at once: its batches are looked at, and cancelled, by whoever drives them next. */

@@ -15,6 +15,7 @@ import {
 import type { SteeringPort } from "@hallumaze/steering";
 
 import { maxLosses } from "./claims.ts";
+import { moveJudges } from "./endings.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { sourceColumns, sourceJoins, type SourceRow, toSource } from "./stream-trials.ts";
@@ -27,6 +28,8 @@ import { decodeNullable, decodeText, encodeText } from "./storable-text.ts";
 type RequestMethods = Pick<
   JudgeStorePort,
   | "requestJudgements"
+  | "findJudgeClaim"
+  | "moveJudges"
   | "takePlannedJudges"
   | "listOpenJudges"
   | "listOpenJudgeLanes"
@@ -77,6 +80,8 @@ export function createJudgeRequestMethods(database: Database): RequestMethods {
     },
     reclaimLostJudges: (isDead) => reclaimLost(database, isDead),
     claimJudge: (delivery) => claim(database, delivery),
+    findJudgeClaim: (requestId, fence) => findClaim(database, requestId, fence),
+    moveJudges: (sweepId, lane, to) => moveJudges(database, sweepId, lane, to),
     renewJudges: (held, leaseMs) => renew(database, held, leaseMs),
     releaseJudge: async (requestId, fence) => {
       if (!isUuid(requestId)) return;
@@ -222,6 +227,18 @@ interface ClaimRow extends SourceRow {
   readonly submitter: string | null;
 }
 
+const claimColumns = Prisma.sql`j.id::text AS "requestId", j.result_id::text AS "resultId", j.sweep_id::text AS "sweepId",
+  j.lane, j.plan_json AS "planJson", j.tries, j.waits, r.trial_id::text AS "trialId", t.model AS "trialModel", r.submitter, ${sourceColumns}`;
+
+async function findClaim(database: Database, requestId: string, fence: number): Promise<JudgeClaim | null> {
+  const [row] = await database.query<ClaimRow>(Prisma.sql`
+    SELECT 0 AS "waitMs", ${fence}::int AS fence, ${claimColumns} FROM judge_requests j
+    JOIN results r ON r.id = j.result_id ${sourceJoins} WHERE j.id = ${requestId}::uuid`);
+  const source = row === undefined ? null : toSource(row);
+  if (row === undefined || source === null) return null;
+  return toClaim(database, { ...row, fence }, JSON.parse(decodeText(row.planJson)) as JudgePlan, source, true);
+}
+
 /** The request's row is locked first, so that of two deliveries one claims and the other sees it running. */
 async function claim(
   database: Database,
@@ -249,9 +266,7 @@ async function claim(
         losses = q.losses + CASE j.state WHEN 'running' THEN 1 ELSE 0 END
       FROM judged j WHERE q.id = j.id AND coalesce(j.wait_ms, 0) = 0 RETURNING q.id, q.fence
     )
-    SELECT j.wait_ms AS "waitMs", j.id::text AS "requestId", j.result_id::text AS "resultId", j.sweep_id::text AS "sweepId",
-      j.lane, j.plan_json AS "planJson", c.fence, j.tries, j.waits, r.trial_id::text AS "trialId", t.model AS "trialModel",
-      r.submitter, ${sourceColumns}
+    SELECT j.wait_ms AS "waitMs", c.fence, ${claimColumns}
     FROM judged j LEFT JOIN claimed c ON c.id = j.id JOIN results r ON r.id = j.result_id
     ${sourceJoins}`);
   if (row === undefined) return { kind: "nothing" };
@@ -273,18 +288,14 @@ async function toClaim(
   row: ClaimRow & { readonly fence: number },
   plan: JudgePlan,
   source: JudgedSource,
+  mayHaveRecorded = row.fence > 1,
 ): Promise<JudgeClaim> {
   const { requestId, resultId, trialId, sweepId, lane, fence, tries, waits } = row;
   const modelAsked = encodeText(`${plan.judge.provider}/${plan.judge.model}`);
-  const recorded =
-    fence === 1
-      ? []
-      : await readJudgements(
-          database,
-          Prisma.sql`j.result_id = ${resultId}::uuid AND j.model_asked = ${modelAsked} AND j.round = ${plan.round}
-            AND j.repeat = ${plan.repeat} AND j.prompt_version = ${plan.promptVersion}
-            AND j.params_json = ${encodeText(paramsJsonOf(plan))}`,
-        );
+  const ofPlan = Prisma.sql`j.result_id = ${resultId}::uuid AND j.model_asked = ${modelAsked} AND j.round = ${plan.round}
+    AND j.repeat = ${plan.repeat} AND j.prompt_version = ${plan.promptVersion}
+    AND j.params_json = ${encodeText(paramsJsonOf(plan))}`;
+  const recorded = mayHaveRecorded ? await readJudgements(database, ofPlan) : [];
   const submitterModel = decodeNullable(row.trialModel ?? row.submitter);
   return { requestId, resultId, trialId, sweepId, lane, plan, fence, tries, waits, recorded, source, submitterModel };
 }
@@ -340,7 +351,7 @@ function endingOf(end: JudgeEnd): Prisma.Sql {
 async function record(
   database: Database,
   judgement: JudgementRecord,
-  of: Omit<Call, "workerId" | "boundUsd">,
+  of: Parameters<JudgeStorePort["recordJudgement"]>[1],
 ): Promise<"recorded" | "late"> {
   const [row] = await database.query<{ readonly isHeld: boolean }>(Prisma.sql`
     WITH held AS (
@@ -349,7 +360,7 @@ async function record(
     ), paid_by AS (
       SELECT sweep_id FROM judge_requests WHERE id = ${of.requestId}::uuid AND sweep_id IS NOT NULL
     ), input AS (
-      SELECT i.*, NOT EXISTS (SELECT 1 FROM held) AS late_duplicate FROM ${judgementRows([judgement])}
+      SELECT i.*, NOT EXISTS (SELECT 1 FROM held) AS late_duplicate FROM ${judgementRows(judgement, of.batch)}
     ), ${insertJudgements}, closed AS (
       DELETE FROM open_requests o WHERE ${openCallOf(of)} RETURNING o.sweep_id, o.bound_usd
     ), ${settleMoney(Prisma.sql`

@@ -26,7 +26,7 @@ export function createJudgementMethods(database: Database): JudgementMethods {
   return {
     addJudgement: async (judgement) => {
       await database.query(Prisma.sql`
-        WITH input AS (SELECT i.*, false AS late_duplicate FROM ${judgementRows([judgement])}), ${insertJudgements}
+        WITH input AS (SELECT i.*, false AS late_duplicate FROM ${judgementRows(judgement)}), ${insertJudgements}
         SELECT count(*)::int AS written FROM judged`);
     },
     judgementsOf: (resultIds) =>
@@ -48,14 +48,18 @@ export function createJudgementMethods(database: Database): JudgementMethods {
   };
 }
 
-/** Rows of judgements as a relation for a statement. */
-export function judgementRows(judgements: readonly JudgementRecord[]): Prisma.Sql {
-  return Prisma.sql`json_to_recordset(${jsonRows(judgements.map(toRow))}) AS i(id uuid, result_id uuid, scored_by text,
+/** A judgement as a relation of one row for a statement; of a batch's row, with the id that it has had from the start. */
+export function judgementRows(
+  judgement: JudgementRecord,
+  batch?: { readonly batchId: string; readonly judgementId: string },
+): Prisma.Sql {
+  const row = { ...toRow(judgement), batch_id: batch?.batchId ?? null, id: batch?.judgementId ?? idOf(judgement) };
+  return Prisma.sql`json_to_recordset(${jsonRows([row])}) AS i(id uuid, result_id uuid, scored_by text,
     decided_by text, status text, level smallint, unscored_reason text, reasoning text, counter_argument text,
     confidence float8, evidence_json text, flags_json text, fallback boolean, provisional boolean, model_asked text,
     model_served text, prompt_version text, prompt_hash text, rubric_version text, params_json text, input_hash text,
     round text, repeat int, attempt int, request_json text, raw_body text, input_tokens int, output_tokens int,
-    cost_usd numeric, price_date date, http_ms int)`;
+    cost_usd numeric, price_date date, http_ms int, batch_id uuid)`;
 }
 
 /** Writes the rows of `input` as `judged`; a repeated write of one judgement is one row. A part of a statement. */
@@ -63,11 +67,11 @@ export const insertJudgements = Prisma.sql`judged AS (
     INSERT INTO judgements (id, result_id, scored_by, decided_by, status, level, unscored_reason, reasoning,
       counter_argument, confidence, evidence_json, flags_json, fallback, provisional, model_asked, model_served,
       prompt_version, prompt_hash, rubric_version, params_json, input_hash, round, repeat, attempt, request_json,
-      raw_body, input_tokens, output_tokens, cost_usd, price_date, http_ms, late_duplicate)
+      raw_body, input_tokens, output_tokens, cost_usd, price_date, http_ms, batch_id, late_duplicate)
     SELECT i.id, i.result_id, i.scored_by, i.decided_by, i.status, i.level, i.unscored_reason, i.reasoning,
       i.counter_argument, i.confidence, i.evidence_json, i.flags_json, i.fallback, i.provisional, i.model_asked,
       i.model_served, i.prompt_version, i.prompt_hash, i.rubric_version, i.params_json, i.input_hash, i.round, i.repeat,
-      i.attempt, i.request_json, i.raw_body, i.input_tokens, i.output_tokens, i.cost_usd, i.price_date, i.http_ms, i.late_duplicate
+      i.attempt, i.request_json, i.raw_body, i.input_tokens, i.output_tokens, i.cost_usd, i.price_date, i.http_ms, i.batch_id, i.late_duplicate
     FROM input i ON CONFLICT DO NOTHING RETURNING id
   )`;
 
@@ -83,7 +87,6 @@ function idOf(judgement: JudgementRecord): string {
 function toRow(judgement: JudgementRecord) {
   const { usage } = judgement;
   return {
-    id: idOf(judgement),
     result_id: judgement.resultId,
     scored_by: judgement.scoredBy,
     decided_by: judgement.decidedBy,
@@ -117,41 +120,13 @@ function toRow(judgement: JudgementRecord) {
   };
 }
 
-interface JudgementRow {
-  readonly judgementId: string;
-  readonly resultId: string;
+type JudgementRow = Omit<StoredJudgement, "evidence" | "flags" | "usage"> & {
   readonly trialId: string | null;
-  readonly scoredBy: string;
-  readonly decidedBy: string;
-  readonly status: StoredJudgement["status"];
-  readonly level: StoredJudgement["level"];
-  readonly unscoredReason: string | null;
-  readonly reasoning: string | null;
-  readonly counterArgument: string | null;
-  readonly confidence: number | null;
   readonly evidenceJson: string;
   readonly flagsJson: string;
-  readonly fallback: boolean;
-  readonly provisional: boolean;
-  readonly modelAsked: string;
-  readonly modelServed: string | null;
-  readonly promptVersion: string;
-  readonly promptHash: string;
-  readonly rubricVersion: string;
-  readonly paramsJson: string;
-  readonly inputHash: string;
-  readonly round: StoredJudgement["round"];
-  readonly repeat: number;
-  readonly attempt: number;
-  readonly requestJson: string | null;
-  readonly rawBody: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  readonly costUsd: string | null;
-  readonly priceDate: string | null;
-  readonly httpMs: number | null;
-  readonly createdAtMs: number;
-}
+};
 
 const columns = Prisma.sql`j.id::text AS "judgementId", j.result_id::text AS "resultId", j.scored_by AS "scoredBy",
   j.decided_by AS "decidedBy", j.status, j.level, j.unscored_reason AS "unscoredReason", j.reasoning,

@@ -2,11 +2,11 @@ import type { Json } from "@hallumaze/foundation";
 
 import { hasCells, MAX_CELLS } from "./expand-cells.ts";
 import { explainIssue, suggestNearest } from "./explain-problems.ts";
-import { limitNames, priceNames } from "./lanes.ts";
+import { batchProviders, hasBatches, limitNames, priceNames } from "./lanes.ts";
 import { readModels, type SolverRules } from "./read-models.ts";
 import { holdsSecret, isSecretName, redact } from "./secrets.ts";
 import { countSeeds, dropRepeatedSeeds, MAX_SEEDS, readSeeds } from "./seeds.ts";
-import type { ExcludeRule, JudgeSpec, ModelSpec, SweepSpec } from "./spec.ts";
+import type { ExcludeRule, JudgeModelSpec, JudgeSpec, ModelSpec, SweepSpec } from "./spec.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
 import { knownKeys, PROVIDERS, type SpecInput, specSchema } from "./spec-schema.ts";
 
@@ -90,6 +90,7 @@ function normalise(
   const exclude = readExclude(input.exclude ?? [], modelsKnown ? read.models : null, problems);
   if (modelsKnown) {
     const judges = judgeNames(input.judge?.models ?? [], problems);
+    if (mode === "batch") notes.push(...liveJudges(input.judge?.models ?? []));
     checkLimits(input.limits ?? {}, read.models, judges, problems);
     checkNames(
       "prices",
@@ -122,7 +123,7 @@ function normalise(
     budgetUsd: input.budgetUsd ?? null,
     priority: input.priority ?? 0,
     weight: input.weight ?? 1,
-    judge: input.judge === undefined ? null : { share: 1, consensusBelow: 0.6, repeats: 1, ...input.judge },
+    judge: readJudge(input.judge, mode),
     retries: { tries: 4, empty: 1, ...input.retries },
     exclude,
   };
@@ -177,7 +178,7 @@ function checkLimits(
 /** Checks the judges' names, which are `provider/model`; gives those that are right. */
 function judgeNames(models: JudgeSpec["models"], problems: Problem[]): readonly string[] {
   return models.flatMap((entry, index) => {
-    const { model: name, baseUrl = null } = typeof entry === "string" ? { model: entry } : entry;
+    const { model: name, baseUrl = null, mode } = typeof entry === "string" ? { model: entry } : entry;
     const provider = name.slice(0, Math.max(0, name.indexOf("/")));
     const isKnown = PROVIDERS.some((known) => known === provider) && name.length > provider.length + 1;
     const path = ["judge", "models", index];
@@ -188,8 +189,33 @@ function judgeNames(models: JudgeSpec["models"], problems: Problem[]): readonly 
     if (baseUrl !== null && provider !== "openai") {
       problems.push({ path, message: "baseUrl is for OpenAI-compatible servers: the model's provider is openai" });
     }
+    if (mode === "batch" && !hasBatches(provider, baseUrl)) {
+      const message = `${name} is not asked in batches by this version; providers are ${batchProviders.join(", ")}`;
+      problems.push({ path: [...path, "mode"], message });
+    }
     return [name];
   });
+}
+
+/** A judge with its defaults. Of a sweep in batches the judges are in batches too, unless they say otherwise. */
+function readJudge(judge: SpecInput["judge"], mode: SpecInput["mode"]): JudgeSpec | null {
+  if (judge === undefined) return null;
+  const models = judge.models.map((entry) => {
+    const given = typeof entry === "string" ? { model: entry } : entry;
+    if (mode !== "batch" || given.mode !== undefined || !isBatchedJudge(given)) return entry;
+    return { ...given, mode };
+  });
+  return { share: 1, consensusBelow: 0.6, repeats: 1, ...judge, models };
+}
+
+function isBatchedJudge({ model, baseUrl }: JudgeModelSpec): boolean {
+  return hasBatches(model.slice(0, Math.max(0, model.indexOf("/"))), baseUrl ?? null);
+}
+
+function liveJudges(models: JudgeSpec["models"]): readonly string[] {
+  const given = models.map((entry) => (typeof entry === "string" ? { model: entry } : entry));
+  const live = given.filter((judge) => judge.mode === undefined && !isBatchedJudge(judge)).map(({ model }) => model);
+  return live.length === 0 ? [] : [`mode: judge ${live.join(", ")} asked live: no batch interface`];
 }
 
 /** Each of `names` must call a model or a judge of the spec, which `known` lists. */

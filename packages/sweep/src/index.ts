@@ -38,6 +38,7 @@ export type {
   AriadneSpec,
   AskMode,
   ExcludeRule,
+  JudgeMode,
   JudgeModelSpec,
   JudgeSpec,
   LaneLimits,

@@ -1,6 +1,6 @@
 import { contentId } from "@hallumaze/foundation";
 
-import type { LaneLimits, ProviderName, SweepSpec } from "./spec.ts";
+import type { JudgeMode, LaneLimits, ProviderName, SweepSpec } from "./spec.ts";
 
 /** What a lane's name follows from. */
 export interface LaneOwner {
@@ -70,6 +70,8 @@ export interface JudgeLane {
   /** Null where the program's own limit for verdicts is meant. */
   readonly maxTokens: number | null;
   readonly params: Readonly<Record<string, number | string | boolean>>;
+  /** Asked in the vendor's batches, or one by one. */
+  readonly mode: JudgeMode;
   /** `judge.` and the lane whose limits its calls take. */
   readonly lane: string;
 }
@@ -78,11 +80,12 @@ export interface JudgeLane {
 export function judgesOf(spec: Pick<SweepSpec, "judge">): readonly JudgeLane[] {
   return (spec.judge?.models ?? []).map((entry) => {
     const given = typeof entry === "string" ? { model: entry } : entry;
-    const { baseUrl = null, keyEnv = null, temperature = 0, maxTokens = null, params = {} } = given;
+    const { baseUrl = null, keyEnv = null, temperature = 0, maxTokens = null, params = {}, mode = "live" } = given;
     const at = given.model.indexOf("/");
     const [provider, model] = [given.model.slice(0, at) as ProviderName, given.model.slice(at + 1)];
-    const lane = judgeLane(laneName({ provider, model, baseUrl, laneOverride: null }));
-    return { provider, model, baseUrl, keyEnv, temperature, maxTokens, params, lane };
+    const own = laneName({ provider, model, baseUrl, laneOverride: null });
+    const lane = judgeLane(mode === "batch" ? batchLane(own) : own);
+    return { provider, model, baseUrl, keyEnv, temperature, maxTokens, params, mode, lane };
   });
 }
 
@@ -109,9 +112,9 @@ export function batchLane(lane: string): string {
   return `batch.${lane}`;
 }
 
-/** The lane in which a batch lane's trials are asked live. */
+/** The lane in which a batch lane's trials, or its requests to judges, are asked live. */
 export function liveLane(lane: string): string {
-  return lane.replace(/^(rehearsal\.)?batch\./, "$1");
+  return lane.replace(/^(rehearsal\.)?(judge\.)?batch\./, "$1$2");
 }
 
 /** The spec as if what may go live all went live. */
@@ -122,9 +125,14 @@ export function askedLive<Spec extends Pick<SweepSpec, "models">>(spec: Spec): S
   return { ...spec, models };
 }
 
-/** Whether a lane's trials are asked in batches. */
+/** Whether what waits in a lane, trials or requests to judges, is asked in batches. */
 export function isBatchLane(lane: string): boolean {
-  return /^(?:rehearsal\.)?batch\./.test(lane);
+  return /^(?:rehearsal\.)?(?:judge\.)?batch\./.test(lane);
+}
+
+/** Whether a model of that vendor, on that server, can be asked in batches. */
+export function hasBatches(provider: string, baseUrl: string | null): boolean {
+  return baseUrl === null && batchProviders.some((known) => known === provider);
 }
 
 /** Prefix of the lanes of rehearsals. A worker takes either these or the real ones: a rehearsal must never buy an answer. */

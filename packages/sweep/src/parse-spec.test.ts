@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { countCells, expandCells } from "./expand-cells.ts";
-import { lanesOf } from "./lanes.ts";
+import { judgesOf, lanesOf } from "./lanes.ts";
 import { parseSpec, parseStoredSpec, specToJson } from "./parse-spec.ts";
 import { PUBLISHED_30 } from "./seeds.ts";
 import type { SweepSpec } from "./spec.ts";
@@ -239,6 +239,28 @@ describe("specToJson", () => {
     ]);
     expect(() => read({ model: flash, mode: "auto", deadline: "24:00" })).toThrow(/midnight is "00:00"/);
     expect(() => read({ model: flash, mode: "auto", deadline: "2026-12-01T08:00" })).toThrow(/with its zone/);
+  });
+
+  it("asks the judges of a sweep in batches so too, unless they say otherwise or have none, and those of auto live", () => {
+    const own = { model: "openai/llama", baseUrl: "http://localhost:11434/v1" };
+    const asked = ["anthropic/claude-haiku-4-5", { model: "openai/gpt-4o", mode: "live" }, "sim/judge", own];
+    const read = (more: object) => {
+      const judge = { models: asked };
+      return parseSpec(
+        JSON.stringify({ name: "p", models: ["google/gemini-2.5-flash"], seeds: [1], sizes: [5], judge, ...more }),
+        OPTIONS,
+      );
+    };
+    const lanesIn = ({ spec }: ReturnType<typeof read>) => judgesOf(spec).map(({ lane }) => lane.slice(0, 16));
+    const batched = read({ mode: "batch" });
+    expect(lanesIn(batched)).toEqual(["judge.batch.anth", "judge.openai.gpt", "judge.sim.judge", "judge.openai.lla"]);
+    expect(batched.notes).toEqual(["mode: judge sim/judge, openai/llama asked live: no batch interface"]);
+    expect(parseStoredSpec(specToJson(batched.spec))).toEqual(batched.spec);
+    const live = ["judge.anthropic.", "judge.openai.gpt", "judge.sim.judge", "judge.openai.lla"];
+    expect(lanesIn(read({}))).toEqual(live);
+    expect(lanesIn(read({ mode: "auto", deadline: "08:00" }))).toEqual(live);
+    const refused = { judge: { models: [{ ...own, mode: "batch" }] } };
+    expect(() => read(refused)).toThrow(/not asked in batches/);
   });
 
   it("refuses batches of what has none, where a model asks for them", () => {

@@ -1,7 +1,7 @@
 import { canonicalJson } from "@hallumaze/foundation";
 
 import { suggestNearest } from "./explain-problems.ts";
-import { batchLane, batchProviders, laneName } from "./lanes.ts";
+import { batchLane, batchProviders, hasBatches, laneName } from "./lanes.ts";
 import type { Problem, SpecPath } from "./spec-error.ts";
 import type { AskMode, ModelSpec, ProviderName, TokenLimit } from "./spec.ts";
 import { DEFAULT_MAX_TOKENS, PROVIDERS, type SpecInput } from "./spec-schema.ts";
@@ -83,10 +83,10 @@ function readModel(
   const baseUrl = object.baseUrl === undefined ? null : canonicalUrl(object.baseUrl);
   const laneOverride = object.lane ?? null;
   const temperature = object.temperature !== undefined ? object.temperature : defaults.temperature;
-  const mode = object.mode ?? (isBatched(provider, baseUrl) ? defaults.mode : undefined) ?? "live";
+  const mode = object.mode ?? (hasBatches(provider, baseUrl) ? defaults.mode : undefined) ?? "live";
   const problem = deadlineProblem(object, mode);
   if (problem !== null) problems.push({ path: [...path, "deadline"], ...problem });
-  if (mode !== "live" && !isBatched(provider, baseUrl)) {
+  if (mode !== "live" && !hasBatches(provider, baseUrl)) {
     const whose = baseUrl === null ? `provider ${provider}` : "a server of one's own";
     const message = `${whose} is not asked in batches by this version; providers are ${batchProviders.join(", ")}`;
     problems.push({ path: [...path, "mode"], message });
@@ -119,10 +119,6 @@ function deadlineProblem({ deadline, mode: own }: ModelObject, mode: AskMode): O
   }
   const why = own === "live" ? "mode live asks at once" : "this model is asked live, at once";
   return { message: `${why}: a deadline changes nothing`, suggestion: "set mode: auto, or remove the deadline" };
-}
-
-function isBatched(provider: ProviderName, baseUrl: string | null): boolean {
-  return baseUrl === null && batchProviders.includes(provider);
 }
 
 /** Splits at the first slash: a model's own name may hold slashes and colons. */

@@ -95,6 +95,7 @@ const judgeModel = z.strictObject({
   temperature: modelObject.shape.temperature,
   params: modelObject.shape.params,
   maxTokens: tokens.exactOptional(),
+  mode: z.enum(["live", "batch"]).exactOptional().describe("As the sweep's, unless told; auto is live for judges"),
 });
 
 const judge = z.strictObject({

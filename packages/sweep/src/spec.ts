@@ -71,6 +71,9 @@ export interface ModelPrice {
   readonly cached?: number;
 }
 
+/** How a judge is asked. A sweep with a deadline wants its verdicts too: there is no `auto`, it is live. */
+export type JudgeMode = "live" | "batch";
+
 /** A judge as a spec names it, where `provider/model` alone does not do. */
 export interface JudgeModelSpec {
   readonly model: string;
@@ -80,6 +83,8 @@ export interface JudgeModelSpec {
   readonly temperature?: number | null;
   readonly maxTokens?: number;
   readonly params?: Readonly<Record<string, number | string | boolean>>;
+  /** As the sweep's, where that is `batch` and the vendor has batches; else live. */
+  readonly mode?: JudgeMode;
 }
 
 /** Who judges: the first model judges, the second gives the second opinion. */

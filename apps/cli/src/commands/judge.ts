@@ -25,8 +25,16 @@ import {
 } from "@hallumaze/judge";
 import { calibrateJudge, measureFitness, requestJudgements, type SweepJudging } from "@hallumaze/judging";
 import { formatCount, singleLine } from "@hallumaze/reports";
-import { checkModel, drainDeadlineMs, type House, judgeModel, openHouse, startJudgeWorker } from "@hallumaze/runtime";
-import { type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
+import {
+  checkModel,
+  drainDeadlineMs,
+  type House,
+  judgeModel,
+  openHouse,
+  startBatchWorker,
+  startJudgeWorker,
+} from "@hallumaze/runtime";
+import { isBatchLane, type JudgeModelSpec, judgesOf, parseStoredSpec, PROVIDERS } from "@hallumaze/sweep";
 
 import { requireKeys } from "../inputs.ts";
 import { printLeaderboard, writeResults } from "../results.ts";
@@ -97,6 +105,10 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
   // To ask for judgements is to take the sweep up again; its cancelled trials stay so.
   if (sweep.cancelledAtMs !== null) await house.store.takeUp(sweep.sweepId);
   const worker = startWorker(console, house, options);
+  const inBatches = judgesOf(spec).flatMap(({ lane }) => (isBatchLane(lane) ? [lane] : []));
+  const batches = inBatches.length === 0 ? null : startBatches(console, house, inBatches);
+  const broken = Promise.race([worker.broken, ...(batches === null ? [] : [batches.broken])]);
+  broken.catch(() => undefined);
   try {
     const added = await requestJudgements(house, judging, console.interrupt);
     say(`${sweep.name}: ${formatCount(added)} judgements requested of ${judge.name}`);
@@ -107,10 +119,11 @@ async function judgeCommand(console: Console, name: string, options: JudgeOption
         say(`Interrupted with ${open} open: what is judged is kept. The same command goes on.`);
         return exitCodes.interrupted;
       }
-      await Promise.race([new Promise((done) => setTimeout(done, 300)), worker.broken]);
+      await Promise.race([new Promise((done) => setTimeout(done, 300)), broken]);
     }
   } finally {
-    await worker.drain(console.interrupt.aborted ? drainDeadlineMs(console.environment()) : 30_000);
+    const drainMs = console.interrupt.aborted ? drainDeadlineMs(console.environment()) : 30_000;
+    await Promise.all([worker.drain(drainMs), batches?.drain(drainMs)]);
   }
   const progress = await house.store.judgeProgress(sweep.sweepId);
   const files = await writeResults(console, house.store, sweep, options.output);
@@ -220,6 +233,20 @@ function startWorker(console: Console, house: House, options: JudgeOptions) {
     rehearsal: false,
     logger: console.logger(),
     concurrency: options.concurrency,
+  });
+}
+
+/** Asks the sweep's judges that are asked in batches, and lands what is under way. */
+function startBatches(console: Console, house: House, lanes: readonly string[]) {
+  return startBatchWorker({
+    store: house.store,
+    queue: house.queue,
+    vendor: house.batches,
+    limiter: house.limiter,
+    rehearsal: false,
+    logger: console.logger(),
+    lanes,
+    repairs: false,
   });
 }
 

@@ -2451,6 +2451,7 @@ export const BatchRowScalarFieldEnum = {
   requestJson: 'requestJson',
   queueMs: 'queueMs',
   boundUsd: 'boundUsd',
+  readingJson: 'readingJson',
   landedAt: 'landedAt'
 } as const
 
@@ -2538,6 +2539,7 @@ export const JudgementScalarFieldEnum = {
   inputHash: 'inputHash',
   round: 'round',
   lateDuplicate: 'lateDuplicate',
+  batchId: 'batchId',
   repeat: 'repeat',
   attempt: 'attempt',
   requestJson: 'requestJson',

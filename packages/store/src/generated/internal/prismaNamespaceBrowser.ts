@@ -289,6 +289,7 @@ export const BatchRowScalarFieldEnum = {
   requestJson: 'requestJson',
   queueMs: 'queueMs',
   boundUsd: 'boundUsd',
+  readingJson: 'readingJson',
   landedAt: 'landedAt'
 } as const
 
@@ -376,6 +377,7 @@ export const JudgementScalarFieldEnum = {
   inputHash: 'inputHash',
   round: 'round',
   lateDuplicate: 'lateDuplicate',
+  batchId: 'batchId',
   repeat: 'repeat',
   attempt: 'attempt',
   requestJson: 'requestJson',

@@ -55,6 +55,7 @@ export type BatchRowMinAggregateOutputType = {
   requestJson: string | null
   queueMs: number | null
   boundUsd: runtime.Decimal | null
+  readingJson: string | null
   landedAt: Date | null
 }
 
@@ -69,6 +70,7 @@ export type BatchRowMaxAggregateOutputType = {
   requestJson: string | null
   queueMs: number | null
   boundUsd: runtime.Decimal | null
+  readingJson: string | null
   landedAt: Date | null
 }
 
@@ -83,6 +85,7 @@ export type BatchRowCountAggregateOutputType = {
   requestJson: number
   queueMs: number
   boundUsd: number
+  readingJson: number
   landedAt: number
   _all: number
 }
@@ -117,6 +120,7 @@ export type BatchRowMinAggregateInputType = {
   requestJson?: true
   queueMs?: true
   boundUsd?: true
+  readingJson?: true
   landedAt?: true
 }
 
@@ -131,6 +135,7 @@ export type BatchRowMaxAggregateInputType = {
   requestJson?: true
   queueMs?: true
   boundUsd?: true
+  readingJson?: true
   landedAt?: true
 }
 
@@ -145,6 +150,7 @@ export type BatchRowCountAggregateInputType = {
   requestJson?: true
   queueMs?: true
   boundUsd?: true
+  readingJson?: true
   landedAt?: true
   _all?: true
 }
@@ -246,6 +252,7 @@ export type BatchRowGroupByOutputType = {
   requestJson: string | null
   queueMs: number | null
   boundUsd: runtime.Decimal | null
+  readingJson: string | null
   landedAt: Date | null
   _count: BatchRowCountAggregateOutputType | null
   _avg: BatchRowAvgAggregateOutputType | null
@@ -283,6 +290,7 @@ export type BatchRowWhereInput = {
   requestJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   queueMs?: Prisma.IntNullableFilter<"BatchRow"> | number | null
   boundUsd?: Prisma.DecimalNullableFilter<"BatchRow"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   landedAt?: Prisma.DateTimeNullableFilter<"BatchRow"> | Date | string | null
   batch?: Prisma.XOR<Prisma.BatchScalarRelationFilter, Prisma.BatchWhereInput>
 }
@@ -298,6 +306,7 @@ export type BatchRowOrderByWithRelationInput = {
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   queueMs?: Prisma.SortOrderInput | Prisma.SortOrder
   boundUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  readingJson?: Prisma.SortOrderInput | Prisma.SortOrder
   landedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   batch?: Prisma.BatchOrderByWithRelationInput
 }
@@ -317,6 +326,7 @@ export type BatchRowWhereUniqueInput = Prisma.AtLeast<{
   requestJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   queueMs?: Prisma.IntNullableFilter<"BatchRow"> | number | null
   boundUsd?: Prisma.DecimalNullableFilter<"BatchRow"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   landedAt?: Prisma.DateTimeNullableFilter<"BatchRow"> | Date | string | null
   batch?: Prisma.XOR<Prisma.BatchScalarRelationFilter, Prisma.BatchWhereInput>
 }, "batchId_position">
@@ -332,6 +342,7 @@ export type BatchRowOrderByWithAggregationInput = {
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
   queueMs?: Prisma.SortOrderInput | Prisma.SortOrder
   boundUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  readingJson?: Prisma.SortOrderInput | Prisma.SortOrder
   landedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BatchRowCountOrderByAggregateInput
   _avg?: Prisma.BatchRowAvgOrderByAggregateInput
@@ -354,6 +365,7 @@ export type BatchRowScalarWhereWithAggregatesInput = {
   requestJson?: Prisma.StringNullableWithAggregatesFilter<"BatchRow"> | string | null
   queueMs?: Prisma.IntNullableWithAggregatesFilter<"BatchRow"> | number | null
   boundUsd?: Prisma.DecimalNullableWithAggregatesFilter<"BatchRow"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.StringNullableWithAggregatesFilter<"BatchRow"> | string | null
   landedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"BatchRow"> | Date | string | null
 }
 
@@ -367,6 +379,7 @@ export type BatchRowCreateInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
   batch: Prisma.BatchCreateNestedOneWithoutRowsInput
 }
@@ -382,6 +395,7 @@ export type BatchRowUncheckedCreateInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
 }
 
@@ -395,6 +409,7 @@ export type BatchRowUpdateInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   batch?: Prisma.BatchUpdateOneRequiredWithoutRowsNestedInput
 }
@@ -410,6 +425,7 @@ export type BatchRowUncheckedUpdateInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -424,6 +440,7 @@ export type BatchRowCreateManyInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
 }
 
@@ -437,6 +454,7 @@ export type BatchRowUpdateManyMutationInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -451,6 +469,7 @@ export type BatchRowUncheckedUpdateManyInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -480,6 +499,7 @@ export type BatchRowCountOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   boundUsd?: Prisma.SortOrder
+  readingJson?: Prisma.SortOrder
   landedAt?: Prisma.SortOrder
 }
 
@@ -503,6 +523,7 @@ export type BatchRowMaxOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   boundUsd?: Prisma.SortOrder
+  readingJson?: Prisma.SortOrder
   landedAt?: Prisma.SortOrder
 }
 
@@ -517,6 +538,7 @@ export type BatchRowMinOrderByAggregateInput = {
   requestJson?: Prisma.SortOrder
   queueMs?: Prisma.SortOrder
   boundUsd?: Prisma.SortOrder
+  readingJson?: Prisma.SortOrder
   landedAt?: Prisma.SortOrder
 }
 
@@ -581,6 +603,7 @@ export type BatchRowCreateWithoutBatchInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
 }
 
@@ -594,6 +617,7 @@ export type BatchRowUncheckedCreateWithoutBatchInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
 }
 
@@ -637,6 +661,7 @@ export type BatchRowScalarWhereInput = {
   requestJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   queueMs?: Prisma.IntNullableFilter<"BatchRow"> | number | null
   boundUsd?: Prisma.DecimalNullableFilter<"BatchRow"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.StringNullableFilter<"BatchRow"> | string | null
   landedAt?: Prisma.DateTimeNullableFilter<"BatchRow"> | Date | string | null
 }
 
@@ -650,6 +675,7 @@ export type BatchRowCreateManyBatchInput = {
   requestJson?: string | null
   queueMs?: number | null
   boundUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: string | null
   landedAt?: Date | string | null
 }
 
@@ -663,6 +689,7 @@ export type BatchRowUpdateWithoutBatchInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -676,6 +703,7 @@ export type BatchRowUncheckedUpdateWithoutBatchInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -689,6 +717,7 @@ export type BatchRowUncheckedUpdateManyWithoutBatchInput = {
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   queueMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   boundUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  readingJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   landedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -705,6 +734,7 @@ export type BatchRowSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   requestJson?: boolean
   queueMs?: boolean
   boundUsd?: boolean
+  readingJson?: boolean
   landedAt?: boolean
   batch?: boolean | Prisma.BatchDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["batchRow"]>
@@ -720,6 +750,7 @@ export type BatchRowSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   requestJson?: boolean
   queueMs?: boolean
   boundUsd?: boolean
+  readingJson?: boolean
   landedAt?: boolean
   batch?: boolean | Prisma.BatchDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["batchRow"]>
@@ -735,6 +766,7 @@ export type BatchRowSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   requestJson?: boolean
   queueMs?: boolean
   boundUsd?: boolean
+  readingJson?: boolean
   landedAt?: boolean
   batch?: boolean | Prisma.BatchDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["batchRow"]>
@@ -750,10 +782,11 @@ export type BatchRowSelectScalar = {
   requestJson?: boolean
   queueMs?: boolean
   boundUsd?: boolean
+  readingJson?: boolean
   landedAt?: boolean
 }
 
-export type BatchRowOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"batchId" | "position" | "trialId" | "fence" | "turn" | "tryNumber" | "exchangeId" | "requestJson" | "queueMs" | "boundUsd" | "landedAt", ExtArgs["result"]["batchRow"]>
+export type BatchRowOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"batchId" | "position" | "trialId" | "fence" | "turn" | "tryNumber" | "exchangeId" | "requestJson" | "queueMs" | "boundUsd" | "readingJson" | "landedAt", ExtArgs["result"]["batchRow"]>
 export type BatchRowInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   batch?: boolean | Prisma.BatchDefaultArgs<ExtArgs>
 }
@@ -772,8 +805,14 @@ export type $BatchRowPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     batchId: string
     position: number
+    /**
+     * The trial, or the request to a judge.
+     */
     trialId: string
     fence: number
+    /**
+     * The trial's turn, or the judgement's attempt.
+     */
     turn: number
     tryNumber: number
     /**
@@ -786,6 +825,10 @@ export type $BatchRowPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     requestJson: string | null
     queueMs: number | null
     boundUsd: runtime.Decimal | null
+    /**
+     * What a judge's reply is read with beside its request; null for a trial's.
+     */
+    readingJson: string | null
     landedAt: Date | null
   }, ExtArgs["result"]["batchRow"]>
   composites: {}
@@ -1221,6 +1264,7 @@ export interface BatchRowFieldRefs {
   readonly requestJson: Prisma.FieldRef<"BatchRow", 'String'>
   readonly queueMs: Prisma.FieldRef<"BatchRow", 'Int'>
   readonly boundUsd: Prisma.FieldRef<"BatchRow", 'Decimal'>
+  readonly readingJson: Prisma.FieldRef<"BatchRow", 'String'>
   readonly landedAt: Prisma.FieldRef<"BatchRow", 'DateTime'>
 }
     

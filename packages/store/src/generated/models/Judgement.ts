@@ -72,6 +72,7 @@ export type JudgementMinAggregateOutputType = {
   inputHash: string | null
   round: string | null
   lateDuplicate: boolean | null
+  batchId: string | null
   repeat: number | null
   attempt: number | null
   requestJson: string | null
@@ -111,6 +112,7 @@ export type JudgementMaxAggregateOutputType = {
   inputHash: string | null
   round: string | null
   lateDuplicate: boolean | null
+  batchId: string | null
   repeat: number | null
   attempt: number | null
   requestJson: string | null
@@ -150,6 +152,7 @@ export type JudgementCountAggregateOutputType = {
   inputHash: number
   round: number
   lateDuplicate: number
+  batchId: number
   repeat: number
   attempt: number
   requestJson: number
@@ -213,6 +216,7 @@ export type JudgementMinAggregateInputType = {
   inputHash?: true
   round?: true
   lateDuplicate?: true
+  batchId?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -252,6 +256,7 @@ export type JudgementMaxAggregateInputType = {
   inputHash?: true
   round?: true
   lateDuplicate?: true
+  batchId?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -291,6 +296,7 @@ export type JudgementCountAggregateInputType = {
   inputHash?: true
   round?: true
   lateDuplicate?: true
+  batchId?: true
   repeat?: true
   attempt?: true
   requestJson?: true
@@ -417,6 +423,7 @@ export type JudgementGroupByOutputType = {
   inputHash: string
   round: string
   lateDuplicate: boolean
+  batchId: string | null
   repeat: number
   attempt: number
   requestJson: string | null
@@ -479,6 +486,7 @@ export type JudgementWhereInput = {
   inputHash?: Prisma.StringFilter<"Judgement"> | string
   round?: Prisma.StringFilter<"Judgement"> | string
   lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
+  batchId?: Prisma.UuidNullableFilter<"Judgement"> | string | null
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -519,6 +527,7 @@ export type JudgementOrderByWithRelationInput = {
   inputHash?: Prisma.SortOrder
   round?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
+  batchId?: Prisma.SortOrderInput | Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -563,6 +572,7 @@ export type JudgementWhereUniqueInput = Prisma.AtLeast<{
   inputHash?: Prisma.StringFilter<"Judgement"> | string
   round?: Prisma.StringFilter<"Judgement"> | string
   lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
+  batchId?: Prisma.UuidNullableFilter<"Judgement"> | string | null
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -603,6 +613,7 @@ export type JudgementOrderByWithAggregationInput = {
   inputHash?: Prisma.SortOrder
   round?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
+  batchId?: Prisma.SortOrderInput | Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -650,6 +661,7 @@ export type JudgementScalarWhereWithAggregatesInput = {
   inputHash?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
   round?: Prisma.StringWithAggregatesFilter<"Judgement"> | string
   lateDuplicate?: Prisma.BoolWithAggregatesFilter<"Judgement"> | boolean
+  batchId?: Prisma.UuidNullableWithAggregatesFilter<"Judgement"> | string | null
   repeat?: Prisma.IntWithAggregatesFilter<"Judgement"> | number
   attempt?: Prisma.IntWithAggregatesFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableWithAggregatesFilter<"Judgement"> | string | null
@@ -688,6 +700,7 @@ export type JudgementCreateInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -728,6 +741,7 @@ export type JudgementUncheckedCreateInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -766,6 +780,7 @@ export type JudgementUpdateInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -806,6 +821,7 @@ export type JudgementUncheckedUpdateInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -845,6 +861,7 @@ export type JudgementCreateManyInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -883,6 +900,7 @@ export type JudgementUpdateManyMutationInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -922,6 +940,7 @@ export type JudgementUncheckedUpdateManyInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -979,6 +998,7 @@ export type JudgementCountOrderByAggregateInput = {
   inputHash?: Prisma.SortOrder
   round?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -1029,6 +1049,7 @@ export type JudgementMaxOrderByAggregateInput = {
   inputHash?: Prisma.SortOrder
   round?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -1068,6 +1089,7 @@ export type JudgementMinOrderByAggregateInput = {
   inputHash?: Prisma.SortOrder
   round?: Prisma.SortOrder
   lateDuplicate?: Prisma.SortOrder
+  batchId?: Prisma.SortOrder
   repeat?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   requestJson?: Prisma.SortOrder
@@ -1159,6 +1181,7 @@ export type JudgementCreateWithoutResultInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1197,6 +1220,7 @@ export type JudgementUncheckedCreateWithoutResultInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1265,6 +1289,7 @@ export type JudgementScalarWhereInput = {
   inputHash?: Prisma.StringFilter<"Judgement"> | string
   round?: Prisma.StringFilter<"Judgement"> | string
   lateDuplicate?: Prisma.BoolFilter<"Judgement"> | boolean
+  batchId?: Prisma.UuidNullableFilter<"Judgement"> | string | null
   repeat?: Prisma.IntFilter<"Judgement"> | number
   attempt?: Prisma.IntFilter<"Judgement"> | number
   requestJson?: Prisma.StringNullableFilter<"Judgement"> | string | null
@@ -1303,6 +1328,7 @@ export type JudgementCreateManyResultInput = {
   inputHash: string
   round?: string
   lateDuplicate?: boolean
+  batchId?: string | null
   repeat?: number
   attempt?: number
   requestJson?: string | null
@@ -1341,6 +1367,7 @@ export type JudgementUpdateWithoutResultInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1379,6 +1406,7 @@ export type JudgementUncheckedUpdateWithoutResultInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1417,6 +1445,7 @@ export type JudgementUncheckedUpdateManyWithoutResultInput = {
   inputHash?: Prisma.StringFieldUpdateOperationsInput | string
   round?: Prisma.StringFieldUpdateOperationsInput | string
   lateDuplicate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  batchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   repeat?: Prisma.IntFieldUpdateOperationsInput | number
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   requestJson?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1458,6 +1487,7 @@ export type JudgementSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   inputHash?: boolean
   round?: boolean
   lateDuplicate?: boolean
+  batchId?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1498,6 +1528,7 @@ export type JudgementSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   inputHash?: boolean
   round?: boolean
   lateDuplicate?: boolean
+  batchId?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1538,6 +1569,7 @@ export type JudgementSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   inputHash?: boolean
   round?: boolean
   lateDuplicate?: boolean
+  batchId?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1578,6 +1610,7 @@ export type JudgementSelectScalar = {
   inputHash?: boolean
   round?: boolean
   lateDuplicate?: boolean
+  batchId?: boolean
   repeat?: boolean
   attempt?: boolean
   requestJson?: boolean
@@ -1593,7 +1626,7 @@ export type JudgementSelectScalar = {
   createdAt?: boolean
 }
 
-export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "round" | "lateDuplicate" | "repeat" | "attempt" | "requestJson" | "rawBody" | "requestSha256" | "rawSha256" | "prunedAt" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
+export type JudgementOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "resultId" | "scoredBy" | "decidedBy" | "status" | "level" | "unscoredReason" | "reasoning" | "counterArgument" | "confidence" | "evidenceJson" | "flagsJson" | "fallback" | "provisional" | "modelAsked" | "modelServed" | "promptVersion" | "promptHash" | "rubricVersion" | "paramsJson" | "inputHash" | "round" | "lateDuplicate" | "batchId" | "repeat" | "attempt" | "requestJson" | "rawBody" | "requestSha256" | "rawSha256" | "prunedAt" | "inputTokens" | "outputTokens" | "costUsd" | "priceDate" | "httpMs" | "createdAt", ExtArgs["result"]["judgement"]>
 export type JudgementInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   result?: boolean | Prisma.ResultDefaultArgs<ExtArgs>
 }
@@ -1651,6 +1684,10 @@ export type $JudgementPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The writer had lost its claim: kept, its cost counted, in no consensus.
      */
     lateDuplicate: boolean
+    /**
+     * The batch that answered it; null for a live call, and where none was made.
+     */
+    batchId: string | null
     /**
      * Which of the repeats, and which call of it.
      */
@@ -2117,6 +2154,7 @@ export interface JudgementFieldRefs {
   readonly inputHash: Prisma.FieldRef<"Judgement", 'String'>
   readonly round: Prisma.FieldRef<"Judgement", 'String'>
   readonly lateDuplicate: Prisma.FieldRef<"Judgement", 'Boolean'>
+  readonly batchId: Prisma.FieldRef<"Judgement", 'String'>
   readonly repeat: Prisma.FieldRef<"Judgement", 'Int'>
   readonly attempt: Prisma.FieldRef<"Judgement", 'Int'>
   readonly requestJson: Prisma.FieldRef<"Judgement", 'String'>
