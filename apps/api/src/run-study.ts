@@ -7,7 +7,7 @@ import {
   type ReplySourceStore,
   runExperiment,
   type TrialSourceStore,
-  trialRecords,
+  figureRecords,
   walkStepOf,
   whyNot,
 } from "@hallumaze/analysis";
@@ -43,7 +43,7 @@ export function studiesHere(
   return async (sweep, signal) => {
     const { models } = await store.progress(sweep.sweepId);
     const expected = models.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0);
-    const records = trialRecords(store, sweep, walkStepOf(expected));
+    const records = figureRecords(store, sweep, walkStepOf(expected));
     const data = await gatherData(records, store.streamImported(pageSize), { expected, signal });
     const results = new Map<ExperimentName, ExperimentResult>();
     return {

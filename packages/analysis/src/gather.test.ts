@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { gatherData, walkStepOf } from "./gather.ts";
 import { runExperiment } from "./run-experiments.ts";
-import { type TrialRecord, trialRecords } from "./trial-record.ts";
+import { type TrialRecord, figureRecords } from "./trial-record.ts";
 
 const sweep: SweepRecord = {
   sweepId: "s",
@@ -120,7 +120,7 @@ describe("a sweep of more walks than are kept", () => {
     const step = walkStepOf(10, 4);
     expect(step).toBe(3);
     const options = { expected: 10, walksMax: 4, signal };
-    const sparing = await gatherData(trialRecords(store, sweep, step), imported(), options);
+    const sparing = await gatherData(figureRecords(store, sweep, step), imported(), options);
     expect(asked).toEqual(["t3", "t6", "t9"]);
     const whole = await gatherData(records(10), imported(), options);
     expect(JSON.stringify(sparing.confidences)).toBe(JSON.stringify(whole.confidences));

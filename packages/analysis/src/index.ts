@@ -3,6 +3,7 @@ export { type AnalysisData, gatherData, type GatherOptions, rescored, walkStepOf
 export { experimentNames, experimentTitles, runExperiment, whyNot, withoutPeople } from "./run-experiments.ts";
 export {
   type Conversation,
+  figureRecords,
   joinReplies,
   judgedTrials,
   type ReplySourceStore,

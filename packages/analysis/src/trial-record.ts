@@ -18,11 +18,14 @@ export interface TrialRecord {
 /** The part of the ledger that a sweep's trials are read from. */
 export type TrialSourceStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStorePort, "judgementsOfSweep">;
 
-/** A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each. */
+/**
+ * A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each.
+ * `of: "walk"`: rows hold what a table of trials takes (package trials), which is quicker to read.
+ */
 export async function* judgedTrials(
   store: TrialSourceStore,
   sweep: SweepRecord,
-  judges = new Set<string>(),
+  { judges, of }: { readonly judges?: Set<string>; readonly of?: "walk" } = {},
 ): AsyncGenerator<readonly ReportRow[]> {
   const { judge } = parseStoredSpec(sweep.specJson);
   const levels = new Map<string, TrialLevel>();
@@ -30,11 +33,11 @@ export async function* judgedTrials(
     for await (const page of sweepLevels(store, sweep.sweepId, judge)) {
       for (const [trialId, level] of page) {
         levels.set(trialId, level);
-        for (const model of level.models) judges.add(model);
+        for (const model of level.models) judges?.add(model);
       }
     }
   }
-  for await (const page of store.streamTrials(sweep.sweepId, pageSize)) {
+  for await (const page of store.streamTrials(sweep.sweepId, pageSize, of)) {
     yield page.map((row) => ({ ...row, judge: levels.get(row.trialId) ?? null }));
   }
 }
@@ -42,21 +45,30 @@ export async function* judgedTrials(
 /** The part of the ledger that replies are read from. */
 export type ReplySourceStore = Pick<StorePort, "streamReplies" | "repliesOf">;
 
-/**
- * A sweep's trials, each with its replies, one at a time. `walkStep`: only every so manieth has them, as `gatherData` asks
- * for no others: the replies of a million trials are gigabytes.
- */
+/** A sweep's trials, each with its replies, one at a time: all that there is to score again. */
 export async function* trialRecords(
   store: TrialSourceStore & ReplySourceStore,
   sweep: SweepRecord,
-  walkStep = 1,
 ): AsyncGenerator<TrialRecord> {
+  yield* joinReplies(judgedTrials(store, sweep), store.streamReplies(sweep.sweepId, pageSize));
+}
+
+/**
+ * The same with no more than `gatherData` looks at: of a reading its walk, and the replies of every `walkStep`th trial.
+ * All of a million trials' are gigabytes.
+ */
+export async function* figureRecords(
+  store: TrialSourceStore & ReplySourceStore,
+  sweep: SweepRecord,
+  walkStep: number,
+): AsyncGenerator<TrialRecord> {
+  const rows = judgedTrials(store, sweep, { of: "walk" });
   if (walkStep === 1) {
-    yield* joinReplies(judgedTrials(store, sweep), store.streamReplies(sweep.sweepId, pageSize));
+    yield* joinReplies(rows, store.streamReplies(sweep.sweepId, pageSize));
     return;
   }
   let number = 0;
-  for await (const page of judgedTrials(store, sweep)) {
+  for await (const page of rows) {
     const wanted = page.filter(({ state }, at) => (number + at + 1) % walkStep === 0 && state === "done");
     number += page.length;
     const replies = await store.repliesOf(wanted.map(({ trialId }) => trialId));

@@ -8,7 +8,7 @@ import {
   rescored,
   runExperiment,
   type TrialRecord,
-  trialRecords,
+  figureRecords,
   walkStepOf,
   whyNot,
 } from "@hallumaze/analysis";
@@ -46,7 +46,7 @@ export interface WrittenReport {
 export async function gatherSweep(house: House, sweep: SweepRecord, signal: AbortSignal): Promise<AnalysisData> {
   const { models } = await house.store.progress(sweep.sweepId);
   const expected = models.reduce((sum, { states }) => sum + Object.values(states).reduce((a, b) => a + b, 0), 0);
-  const records = trialRecords(house.store, sweep, walkStepOf(expected));
+  const records = figureRecords(house.store, sweep, walkStepOf(expected));
   return gatherData(records, house.store.streamImported(pageSize), { expected, signal });
 }
 

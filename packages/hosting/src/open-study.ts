@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import {
   type ReplySourceStore,
   type TrialRecord,
-  trialRecords,
+  figureRecords,
   type TrialSourceStore,
   walkStepOf,
 } from "@hallumaze/analysis";
@@ -60,7 +60,7 @@ async function handOver(store: StudyStore, sweep: SweepRecord, helper: Helper, w
   };
   for await (const rows of store.streamImported(pageSize)) await give({ kind: "imported", rows });
   let batch: TrialRecord[] = [];
-  for await (const record of trialRecords(store, sweep, walkStep)) {
+  for await (const record of figureRecords(store, sweep, walkStep)) {
     batch.push(record);
     if (batch.length < batchSize) continue;
     await give({ kind: "records", records: batch });

@@ -13,7 +13,7 @@ export function createStreamMethods(
   database: Database,
 ): Pick<StorePort, "streamTrials" | "streamReplies" | "repliesOf"> {
   return {
-    streamTrials: (sweepId, pageSize) => streamTrials(database, sweepId, pageSize),
+    streamTrials: (sweepId, pageSize, reading) => streamTrials(database, sweepId, pageSize, reading),
     streamReplies: (sweepId, pageSize) => streamReplies(database, sweepId, pageSize),
     repliesOf: async (trialIds) => {
       const ids = trialIds.filter(isUuid);
@@ -88,6 +88,7 @@ async function* streamTrials(
   database: Database,
   sweepId: string,
   pageSize: number,
+  reading: ReadingPart = "whole",
 ): AsyncGenerator<readonly TrialRow[]> {
   if (!isUuid(sweepId)) return;
   let last: TrialPageRow | null = null;
@@ -104,12 +105,24 @@ async function* streamTrials(
       FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted} ${furtherTurns}
       ORDER BY ${order}`);
     if (rows.length === 0) return;
-    const found = await findScores(database, rows);
+    const found = await findScores(database, rows, reading);
     yield rows.map((row) => toTrialRow(row, found.get(row.trialId)));
     if (rows.length < pageSize) return;
     last = rows.at(-1) ?? null;
   }
 }
+
+type ReadingPart = "whole" | "walk";
+
+/**
+ * What a reading is read as: `walk` is a fifth of the whole. A text that is escaped for storage is no JSON to the database,
+ * and it refuses some escapes of JSON (U+0000, half a pair): such readings come whole.
+ */
+const readingColumns: Readonly<Record<ReadingPart, Prisma.Sql>> = {
+  whole: Prisma.sql`r.reading_json`,
+  walk: Prisma.sql`CASE WHEN left(r.reading_json, 1) <> '{' OR strpos(r.reading_json, '\\u') > 0 THEN r.reading_json
+    ELSE json_build_object('walk', r.reading_json::json -> 'walk', 'ariadne', r.reading_json::json -> 'ariadne')::text END`,
+};
 
 interface Found {
   readonly scores: Partial<Record<ProfileName, ProfileScores>>;
@@ -125,7 +138,11 @@ interface ScoreRow extends ProfileScores {
  * The newest numbers of each trial. One that was taken over shows its source's, unless it was rescored itself: a rescore
  * of one sweep does not change another.
  */
-async function findScores(database: Database, page: readonly TrialPageRow[]): Promise<ReadonlyMap<string, Found>> {
+async function findScores(
+  database: Database,
+  page: readonly TrialPageRow[],
+  reading: ReadingPart,
+): Promise<ReadonlyMap<string, Found>> {
   const input = page.map(({ trialId, sourceTrialId }) => ({ own: trialId, source: sourceTrialId }));
   // Lateral with a limit or an offset: one look into the index a trial, whatever the planner thinks of tables that have
   // grown since it last counted them.
@@ -138,7 +155,7 @@ async function findScores(database: Database, page: readonly TrialPageRow[]): Pr
   const [readings, scores] = await Promise.all([
     database.query<{ readonly trialId: string; readonly readingJson: string }>(Prisma.sql`
       ${wanted}
-      SELECT w.own::text AS "trialId", r.reading_json AS "readingJson"
+      SELECT w.own::text AS "trialId", ${readingColumns[reading]} AS "readingJson"
       FROM wanted w CROSS JOIN LATERAL (
         SELECT * FROM readings r WHERE r.trial_id = w.holder ORDER BY r.created_at DESC, r.reader_version DESC LIMIT 1
       ) r`),

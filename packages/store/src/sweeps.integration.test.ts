@@ -231,6 +231,38 @@ describe("repliesOf", () => {
   });
 });
 
+describe("streamTrials of walks", () => {
+  it("gives of a reading its walk and Ariadne record as they are, and whole what the database cannot take apart", async () => {
+    const readings = [
+      '{"outcome":"ok","claims":[1],"walk":{"mirageResistance":0.5,"solutionMovesReached":3},"ariadne":{"turns":[]}}',
+      '{"outcome":"ok"}',
+      '{"outcome":"ok","said":"\\u0000 \\ud800","walk":{"mirageResistance":null,"solutionMovesReached":1}}',
+      "\u0000 no JSON",
+    ];
+    const cells = readings.map((_, seed) => cell(`walk ${seed}`, { plan: { seed } }));
+    const { sweep, queued } = await submit(stage.store, "walks", cells);
+    for (const [at, trial] of queued.entries()) {
+      const held = await claim(stage.store, trial);
+      await stage.store.recordExchange(exchange(held));
+      const { scored, ...end } = done();
+      const told = { ...end, scored: { ...scored, readingJson: readings[at] ?? "" } };
+      expect(await stage.store.endTry(trial.trialId, held.fence, told)).toBe("ended");
+    }
+    const rows = await collect(stage.store.streamTrials(sweep.sweepId, 10, "walk"));
+    expect(rows.map(({ readingJson }) => readingJson)).toEqual([
+      '{"walk" : {"mirageResistance":0.5,"solutionMovesReached":3}, "ariadne" : {"turns":[]}}',
+      '{"walk" : null, "ariadne" : null}',
+      readings[2],
+      readings[3],
+    ]);
+    const whole = await collect(stage.store.streamTrials(sweep.sweepId, 10));
+    expect(whole.map(({ readingJson }) => readingJson)).toEqual(readings);
+    expect(rows.map((row) => ({ ...row, readingJson: null }))).toEqual(
+      whole.map((row) => ({ ...row, readingJson: null })),
+    );
+  });
+});
+
 describe("saveScores", () => {
   it("adds the numbers of a new reader, shows the newest, and leaves the sweep they came from alone", async () => {
     await finish(stage.store, await submitOne(stage.store, "source", "rescored"), 0.1);

@@ -385,8 +385,8 @@ export interface StorePort {
   /** Sums the requests that were recorded from `sinceMs` on. */
   readonly tally: (sweepId: string, sinceMs: number) => Promise<RequestTally>;
   readonly progress: (sweepId: string) => Promise<SweepProgress>;
-  /** In a fixed order (alias, size, seed, …), of the current grid; streamed in pages, or the replies of the trials named. */
-  readonly streamTrials: (sweepId: string, pageSize: number) => AsyncIterable<readonly TrialRow[]>;
+  /** In a fixed order (alias, size, seed, …), of the current grid. `walk`: of a reading only its walk and Ariadne record. */
+  readonly streamTrials: (sweepId: string, pageSize: number, of?: "walk") => AsyncIterable<readonly TrialRow[]>;
   readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
   readonly repliesOf: (trialIds: readonly string[]) => Promise<readonly StoredReply[]>;
   readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
