@@ -3,6 +3,7 @@ import { type GroupedValue, spearman } from "@hallumaze/statistics";
 import {
   type Draws,
   type ExperimentOptions,
+  type PairKey,
   type Trial,
   type TrialTable,
   contrast,
@@ -269,8 +270,8 @@ function conditionRows(table: TrialTable, draws: Draws) {
   });
 }
 
-function keyWithout(factor: "mirage" | "group"): (trial: Trial) => string {
-  return ({ condition }) => {
+function keyWithout(factor: "mirage" | "group"): PairKey {
+  return (condition) => {
     const { key: _, size: __, [factor]: ___, ...rest } = condition;
     return Object.values(rest).join(" ");
   };

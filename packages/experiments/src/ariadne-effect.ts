@@ -1,6 +1,7 @@
 import { type AriadneRow, type AriadneSummary, summariseAriadne } from "@hallumaze/ariadne";
 import { bootstrapStatistic } from "@hallumaze/statistics";
 import {
+  type Condition,
   type Draws,
   type Estimate,
   type ExperimentOptions,
@@ -207,7 +208,7 @@ function toAriadneRow(trial: Trial): AriadneRow {
   const { model, maze, condition, ariadne } = trial;
   return {
     model,
-    mazeKey: `${maze.key} ${apartFromGroup(trial)}`,
+    mazeKey: `${maze.key} ${apartFromGroup(condition)}`,
     group: condition.group,
     meiSeed: trial.value("mei"),
     record: ariadne,
@@ -218,7 +219,7 @@ function inGroup(group: "A" | "B"): (trial: Trial) => boolean {
   return ({ condition }) => condition.group === group;
 }
 
-function apartFromGroup({ condition }: Trial): string {
+function apartFromGroup(condition: Condition): string {
   const { mirage, language, confidence, placement } = condition;
   return [mirage, language, confidence, placement].join(" ");
 }

@@ -1,5 +1,12 @@
 import { adjustPValues } from "@hallumaze/statistics";
-import { type ExperimentOptions, type Trial, type TrialTable, contrast, openDraws } from "@hallumaze/trials";
+import {
+  type Condition,
+  type ExperimentOptions,
+  type Trial,
+  type TrialTable,
+  contrast,
+  openDraws,
+} from "@hallumaze/trials";
 
 import { contrastCells, contrastColumns, contrastFigure, contrastSentence } from "./contrast-report.ts";
 import { missingWarnings } from "./missing-alarm.ts";
@@ -88,7 +95,7 @@ export function compareLanguages(table: TrialTable, options: ExperimentOptions =
   };
 }
 
-function apartFromLanguage({ condition }: Trial): string {
+function apartFromLanguage(condition: Condition): string {
   const { group, mirage, confidence, placement } = condition;
   return [group, mirage, confidence, placement].join(" ");
 }

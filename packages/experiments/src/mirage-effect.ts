@@ -1,7 +1,7 @@
 import { adjustPValues } from "@hallumaze/statistics";
 import {
+  type Condition,
   type ExperimentOptions,
-  type Trial,
   type TrialTable,
   contrast,
   estimateOf,
@@ -136,7 +136,7 @@ export function measureMirage(table: TrialTable, options: ExperimentOptions = {}
   };
 }
 
-function apartFromMirage({ condition }: Trial): string {
+function apartFromMirage(condition: Condition): string {
   const { group, language, confidence, placement } = condition;
   return [group, language, confidence, placement].join(" ");
 }

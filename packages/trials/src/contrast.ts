@@ -2,7 +2,6 @@ import {
   detectableDifference,
   type GroupedValue,
   groupMeans,
-  type Interval,
   signFlipTest,
   summarise,
   wilcoxonSignedRank,
@@ -12,7 +11,7 @@ import type { Draws } from "./draws.ts";
 import { stratumOf } from "./maze-means.ts";
 import { type Metric, unitRange } from "./metric-names.ts";
 import type { Estimate } from "./estimate.ts";
-import type { Trial } from "./trial-table.ts";
+import type { Condition, Trial } from "./trial-table.ts";
 
 /** The paired difference of two sets of trials over the mazes that both have. */
 export interface Contrast extends Estimate {
@@ -37,14 +36,17 @@ export interface Contrast extends Estimate {
 }
 
 /** What must be equal for two trials to be compared, beside the maze; by default all factors of their conditions. */
-export type PairKey = (trial: Trial) => string;
+export type PairKey = (condition: Condition) => string;
 
-/** One side of a comparison, reduced to its pairs: a few numbers each, however many repeats there are. */
-export type PairedSide = ReadonlyMap<string, PairedCell>;
+/** One side of a comparison, reduced to its pairs, by maze and key: a few numbers each, however many repeats there are. */
+export type PairedSide = ReadonlyMap<string, PairedMaze>;
+
+interface PairedMaze {
+  readonly stratum: string;
+  readonly cells: Map<string, PairedCell>;
+}
 
 interface PairedCell {
-  readonly maze: string;
-  readonly stratum: string;
   sum: number;
   known: number;
   missing: number;
@@ -54,22 +56,34 @@ interface PairedCell {
 export function pairedSide(
   trials: readonly Trial[],
   metric: Metric,
-  pairKey: PairKey = (trial) => trial.condition.key,
+  pairKey: PairKey = (condition) => condition.key,
 ): PairedSide {
-  const cells = new Map<string, PairedCell>();
+  const side = new Map<string, PairedMaze>();
+  // Conditions are few: a key made for each trial would be most of the work.
+  const keys = new Map<Condition, string>();
   for (const trial of trials) {
-    const pair = `${trial.maze.key}|${pairKey(trial)}`;
-    let cell = cells.get(pair);
+    const { maze, condition } = trial;
+    let key = keys.get(condition);
+    if (key === undefined) {
+      key = pairKey(condition);
+      keys.set(condition, key);
+    }
+    let own = side.get(maze.key);
+    if (own === undefined) {
+      own = { stratum: stratumOf(maze), cells: new Map() };
+      side.set(maze.key, own);
+    }
+    let cell = own.cells.get(key);
     if (cell === undefined) {
-      cell = { maze: trial.maze.key, stratum: stratumOf(trial.maze), sum: 0, known: 0, missing: 0 };
-      cells.set(pair, cell);
+      cell = newCell();
+      own.cells.set(key, cell);
     }
     const value = trial.value(metric);
     cell.sum += value ?? 0;
     if (value === null) cell.missing += 1;
     else cell.known += 1;
   }
-  return cells;
+  return side;
 }
 
 /**
@@ -88,15 +102,22 @@ export function contrast(
 
 /** The same of sides that are reduced already. */
 export function contrastSides(a: PairedSide, b: PairedSide, draws: Draws, name: string): Contrast {
-  const differences = [...new Set([...a.keys(), ...b.keys()])].flatMap((pair): readonly GroupedValue[] => {
-    const [left, right] = [a.get(pair), b.get(pair)];
-    const either = left ?? right;
-    if (either === undefined) return [];
-    const isPaired = left !== undefined && right !== undefined && left.known > 0 && right.known > 0;
-    const value = isPaired ? left.sum / left.known - right.sum / right.known : null;
-    return [{ group: either.maze, stratum: either.stratum, value }];
-  });
-  return describeDifferences(differences, draws, name, { bounds: contrastBounds(a, b) });
+  return describeDifferences(differencesOf(a, b), draws, name, { bounds: contrastBounds(a, b) });
+}
+
+/** A difference for each pair that either side has; null where one has no value of it. */
+function* differencesOf(a: PairedSide, b: PairedSide): Generator<GroupedValue> {
+  for (const [group, { stratum, cells }] of a) {
+    const others = b.get(group)?.cells;
+    for (const [key, left] of cells) yield { group, stratum, value: differenceOf(left, others?.get(key)) };
+    for (const key of others?.keys() ?? []) if (!cells.has(key)) yield { group, stratum, value: null };
+  }
+  for (const [group, { stratum }] of b) if (!a.has(group)) yield { group, stratum, value: null };
+}
+
+function differenceOf(left: PairedCell, right: PairedCell | undefined): number | null {
+  if (right === undefined || left.known === 0 || right.known === 0) return null;
+  return left.sum / left.known - right.sum / right.known;
 }
 
 /** The mean of differences that are given, one or more a maze, tested against 0. */
@@ -134,25 +155,43 @@ function withoutRounding(difference: number): number {
 
 /** Over the pairs that both sides planned. */
 function contrastBounds(a: PairedSide, b: PairedSide): readonly [number, number] | null {
-  const common = [...a.keys()].filter((pair) => b.has(pair));
-  if (common.length === 0) return null;
-  const [left, right] = [boundsOver(a, common), boundsOver(b, common)];
-  return [left.lo - right.hi, left.hi - right.lo];
+  const left = { lo: 0, hi: 0 };
+  const right = { lo: 0, hi: 0 };
+  let mazes = 0;
+  for (const [group, { cells }] of a) {
+    const others = b.get(group)?.cells;
+    const [own, their] = [newCell(), newCell()];
+    for (const [key, cell] of cells) {
+      const other = others?.get(key);
+      if (other === undefined) continue;
+      addCell(own, cell);
+      addCell(their, other);
+    }
+    if (own.known + own.missing === 0) continue;
+    mazes += 1;
+    for (const [bounds, cell] of [
+      [left, own],
+      [right, their],
+    ] as const) {
+      bounds.lo += meanWith(cell, unitRange.lo);
+      bounds.hi += meanWith(cell, unitRange.hi);
+    }
+  }
+  if (mazes === 0) return null;
+  return [left.lo / mazes - right.hi / mazes, left.hi / mazes - right.lo / mazes];
 }
 
-/** The mean over mazes with every missing value at the lowest, and at the highest, that it can be. */
-function boundsOver(side: PairedSide, pairs: readonly string[]): Interval {
-  const mazes = new Map<string, { sum: number; known: number; missing: number }>();
-  for (const pair of pairs) {
-    const cell = side.get(pair);
-    if (cell === undefined) continue;
-    const { sum, known, missing } = mazes.get(cell.maze) ?? { sum: 0, known: 0, missing: 0 };
-    mazes.set(cell.maze, { sum: sum + cell.sum, known: known + cell.known, missing: missing + cell.missing });
-  }
-  const meanWith = (stand: number): number =>
-    [...mazes.values()].reduce(
-      (total, maze) => total + (maze.sum + maze.missing * stand) / (maze.known + maze.missing),
-      0,
-    ) / mazes.size;
-  return { lo: meanWith(unitRange.lo), hi: meanWith(unitRange.hi) };
+function newCell(): PairedCell {
+  return { sum: 0, known: 0, missing: 0 };
+}
+
+function addCell(to: PairedCell, { sum, known, missing }: PairedCell): void {
+  to.sum += sum;
+  to.known += known;
+  to.missing += missing;
+}
+
+/** A maze's mean with every missing value at `stand`. */
+function meanWith({ sum, known, missing }: PairedCell, stand: number): number {
+  return (sum + missing * stand) / (known + missing);
 }
