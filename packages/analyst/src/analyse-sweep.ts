@@ -110,6 +110,6 @@ function methodOf(options: Required<ExperimentOptions>, experiments: readonly Wr
   const intervals = expanded.reduce((sum, own) => sum + own.intervals, 0);
   return (
     `${drawn} Of means over ${formatCount(first.mazesMin)} mazes or more, ${formatCount(intervals)} intervals were not drawn: ` +
-    "they are the same bootstrap's quantiles, worked out from the moments of its resampled mean (Cornish-Fisher)."
+    "they are the same bootstrap's quantiles, worked out from the moments of its resampled mean (Cornish-Fisher), as are p-values."
   );
 }

@@ -21,6 +21,7 @@ import {
 import {
   calibrationNames,
   calibrationOf,
+  calibrationResampler,
   binsOf,
   type Calibration,
   type ConfidenceLevel,
@@ -193,15 +194,22 @@ function calibrate(mazes: readonly Maze[], target: ConfidenceTarget, draws: Draw
   const pooled = poolLevels(levels);
   const value = calibrationOf(pooled);
   const { resamples, level } = draws.options;
+  const options = { resamples: Math.min(resamples, 2000), level };
+  // All are read off the same resamples, which are drawn once.
+  const drawn: Calibration[] = [];
+  const draw = calibrationResampler(levels, pooled);
   const estimates = Object.fromEntries(
     calibrationNames.map((name) => {
-      // The same stream for each: they are read off the same resamples.
       const random = draws.stream(`${model}/${target}`);
-      const options = { random, resamples: Math.min(resamples, 2000), level };
+      let next = 0;
       const { lo, hi } = bootstrapDraws(
         value[name],
-        (drawn) => calibrationOf(poolLevels(resample(levels, drawn)))[name],
-        options,
+        () => {
+          const calibration = drawn[next] ?? draw(random);
+          drawn[next++] = calibration;
+          return calibration[name];
+        },
+        { random, ...options },
       );
       return [name, mazes.length < 2 ? { value: value[name], lo: null, hi: null } : { value: value[name], lo, hi }];
     }),
@@ -209,10 +217,16 @@ function calibrate(mazes: readonly Maze[], target: ConfidenceTarget, draws: Draw
   return { levels: pooled, n: pooled.reduce((sum, { count: size }) => sum + size, 0), estimates };
 }
 
+/** Permutations of each trial: 50, and from 1,000 trials on so many that all have 50,000 between them, which leave less than 0.3 %. */
+function roundsFor(trials: number): number {
+  return Math.max(10, Math.min(50, Math.floor(50_000 / trials)));
+}
+
 function patternsOf(trials: readonly ConfidenceTrial[], mazes: readonly Maze[], draws: Draws, model: string) {
   const attempts = trials.map((trial) => trial.attempts);
   const seen = patternShares(attempts);
-  const chance = permutedPatternShares(attempts, draws.stream(`${model}/permuted`), { rounds: 50 });
+  const rounds = roundsFor(attempts.length);
+  const chance = permutedPatternShares(attempts, draws.stream(`${model}/permuted`), { rounds });
   const byMaze = mazes.map((maze) => {
     const errors = maze.flatMap((trial) => classifyPatterns(trial.attempts).filter(({ kind }) => kind === "error"));
     const classified = errors.filter(({ pattern }) => pattern !== "unclassifiable");

@@ -1,3 +1,4 @@
+import type { Random } from "@hallumaze/foundation";
 import { type Judgement, judgementsForEceMin, type ReliabilityBin, reliabilityBinCount } from "@hallumaze/metrics";
 
 /** Judgements of one stated confidence: how many, and how many of them were right. */
@@ -51,6 +52,32 @@ export function poolLevels(mazes: readonly (readonly ConfidenceLevel[])[]): read
     }
   }
   return [...pooled.values()].sort((a, b) => a.confidence - b.confidence);
+}
+
+/** Prepares resamples of mazes: each call draws as many as there are and gives their calibration. `pooled`: of all of them. */
+export function calibrationResampler(
+  mazes: readonly (readonly ConfidenceLevel[])[],
+  pooled: readonly ConfidenceLevel[],
+): (random: Random) => Calibration {
+  const places = new Map(pooled.map(({ confidence }, place) => [confidence, place]));
+  // Maze by maze, three numbers a level: its place among all, how many judgements, how many of them right.
+  const packed = mazes.map((levels) =>
+    Float64Array.from(levels.flatMap(({ confidence, count, right }) => [places.get(confidence) ?? 0, count, right])),
+  );
+  const drawn = pooled.map(({ confidence }) => ({ confidence, count: 0, right: 0 }));
+  return (random) => {
+    for (const level of drawn) [level.count, level.right] = [0, 0];
+    for (let draw = 0; draw < packed.length; draw++) {
+      const own = packed[random.below(packed.length)] ?? new Float64Array();
+      for (let at = 0; at < own.length; at += 3) {
+        const level = drawn[own[at] ?? 0];
+        if (level === undefined) continue;
+        level.count += own[at + 1] ?? 0;
+        level.right += own[at + 2] ?? 0;
+      }
+    }
+    return calibrationOf(drawn);
+  };
 }
 
 /** Calibration from pooled levels: what `summariseConfidence` gives of the judgements themselves. */

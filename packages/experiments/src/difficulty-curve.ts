@@ -132,39 +132,53 @@ function slope(trials: readonly Trial[], metric: Metric, draws: Draws, name: str
     if (own === undefined) sizes.set(Number(stratum), [value]);
     else own.push(value);
   }
-  const strata = [...sizes].map(([size, values]) => ({ step: size / 2, values: Float64Array.from(values) }));
-  const steps = Float64Array.from(strata.flatMap(({ step, values }) => Array.from(values, () => step)));
-  const drawn = Float64Array.from(strata.flatMap(({ values }) => Array.from(values)));
+  const strata = [...sizes].map(([size, values]) => ({ step: size / 2, values }));
+  const line = lineOver(strata);
+  const drawn = Float64Array.from(strata.flatMap(({ values }) => values));
+  const value = line.slopeOf(drawn);
+  // A slope is the mean of what each maze adds to it, so that of many mazes its law is known too.
+  const expanded = value === null ? null : draws.expand(line.shares(strata));
+  if (expanded !== null) return { value, ...expanded };
   const { resamples, level } = draws.options;
-  const { value, lo, hi } = bootstrapDraws(
-    slopeOf(steps, drawn),
+  const { lo, hi } = bootstrapDraws(
+    value,
     (random) => {
       let place = 0;
       for (const { values } of strata)
         for (let at = 0; at < values.length; at++) drawn[place++] = values[random.below(values.length)] ?? 0;
-      return slopeOf(steps, drawn);
+      return line.slopeOf(drawn);
     },
     { random: draws.stream(name), resamples: Math.min(resamples, 2000), level },
   );
   return { value, lo, hi };
 }
 
-function slopeOf(steps: Float64Array, values: Float64Array): number | null {
-  const { length: n } = values;
-  if (n === 0) return null;
-  let [step, value, squares, products] = [0, 0, 0, 0];
-  for (let at = 0; at < n; at++) {
-    step += steps[at] ?? 0;
-    value += values[at] ?? 0;
-  }
-  step /= n;
-  value /= n;
-  for (let at = 0; at < n; at++) {
-    const off = (steps[at] ?? 0) - step;
-    squares += off ** 2;
-    products += off * ((values[at] ?? 0) - value);
-  }
-  return squares === 0 ? null : products / squares;
+interface Stratum {
+  readonly step: number;
+  readonly values: readonly number[];
+}
+
+/** Least squares over mazes whose steps stay as they are, whatever values are drawn for them, stratum by stratum. */
+function lineOver(strata: readonly Stratum[]) {
+  const steps = strata.flatMap(({ step, values }) => values.map(() => step));
+  const { length: n } = steps;
+  const middle = steps.reduce((sum, step) => sum + step, 0) / n;
+  const off = Float64Array.from(steps, (step) => step - middle);
+  const squares = off.reduce((sum, own) => sum + own ** 2, 0);
+  return {
+    /** Null where all mazes are of one size. */
+    slopeOf: (values: Float64Array): number | null => {
+      if (n === 0 || squares === 0) return null;
+      let [total, products] = [0, 0];
+      for (let at = 0; at < n; at++) total += values[at] ?? 0;
+      const mean = total / n;
+      for (let at = 0; at < n; at++) products += (off[at] ?? 0) * ((values[at] ?? 0) - mean);
+      return products / squares;
+    },
+    /** What each maze adds to the slope, times the number of mazes: their mean is the slope. */
+    shares: (drawn: readonly Stratum[]): readonly (readonly number[])[] =>
+      drawn.map(({ step, values }) => values.map((value) => ((step - middle) * value * n) / squares)),
+  };
 }
 
 function hardness(trials: readonly Trial[]): number | null {

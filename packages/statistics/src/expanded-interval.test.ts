@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { coverageOf } from "../bench/coverage-of-intervals.ts";
 import { bootstrapMean } from "./bootstrap.ts";
-import { expandedInterval } from "./expanded-interval.ts";
+import { expandedFlips, expandedInterval } from "./expanded-interval.ts";
 import { resampledInterval } from "./resampled-interval.ts";
+import { signFlipTest } from "./sign-flip.ts";
 
 /** So many of each value. */
 function units(counts: readonly (readonly [value: number, count: number])[]): readonly number[] {
@@ -108,4 +109,33 @@ describe("the mean over mazes", () => {
     },
     240_000,
   );
+});
+
+describe("the p-value of flipped signs of thousands of differences", () => {
+  it.each([
+    // SOURCE: scipy.stats.binom(6000, 0.5), both tails.
+    { sum: 60, p: 0.44624965 },
+    { sum: 150, p: 0.05439798 },
+    { sum: 200, p: 0.01019104 },
+  ])("is the binomial's within what 10,000 draws leave where all are of one size: a sum of $sum", ({ sum, p }) => {
+    const signs = units([
+      [1, (6000 + sum) / 2],
+      [-1, (6000 - sum) / 2],
+    ]);
+    expect(Math.abs((expandedFlips(signs) ?? 0) - p)).toBeLessThan(2 * Math.sqrt((p * (1 - p)) / 10_000));
+  });
+
+  it("is what draws say of mixed sizes, is never below what they could say, and is drawn where a few are most of the sum", () => {
+    const mixed = Array.from({ length: 6000 }, (_, at) => Math.sin(at) + 0.03);
+    const counted = signFlipTest(mixed.slice(0, 4999), { random: createRandom(1), permutations: 4000 }).p ?? 0;
+    const { p } = signFlipTest(mixed.slice(0, 5000), { random: createRandom(1), permutations: 4000 });
+    expect(Math.abs((p ?? 0) - counted)).toBeLessThan(3 * Math.sqrt((counted * (1 - counted)) / 4000));
+    const far = signFlipTest(
+      mixed.map((difference) => difference + 1),
+      { random: createRandom(1), permutations: 999 },
+    );
+    expect(far.p).toBe(0.001);
+    expect(expandedFlips([...mixed, 1000])).toBeNull();
+    expect(expandedFlips(mixed.slice(0, 4999))).toBeNull();
+  });
 });

@@ -16,7 +16,7 @@ export { clopperPearson } from "./clopper-pearson.ts";
 export type { Coefficient } from "./coefficient.ts";
 export { cohenKappa, type KappaWeights } from "./cohen-kappa.ts";
 export { detectableDifference, groupsNeeded, type TestDesign } from "./detectable-effect.ts";
-export { expandedFrom } from "./expanded-interval.ts";
+export { expandedFrom, expandedInterval } from "./expanded-interval.ts";
 export { fisherExact } from "./fisher-exact.ts";
 export { glassDelta } from "./glass-delta.ts";
 export { type IntraclassCorrelation, intraclassCorrelation } from "./intraclass-correlation.ts";

@@ -2,7 +2,9 @@ import { createRandom, type Random } from "@hallumaze/foundation";
 import {
   bootstrapGroups,
   expandedFrom,
+  expandedInterval,
   type GroupMean,
+  type Interval,
   type IntervalMethod,
   type MeanEstimate,
 } from "@hallumaze/statistics";
@@ -30,6 +32,8 @@ export interface Draws {
   readonly stream: (estimate: string) => Random;
   /** The mean over groups with the interval that the options ask for, drawn from the stream of that name. */
   readonly mean: (groups: readonly GroupMean[], estimate: string) => MeanEstimate;
+  /** The percentile interval of a mean of units by stratum, where they are so many that none is drawn; else null. */
+  readonly expand: (strata: readonly (readonly number[])[]) => Interval | null;
   readonly provenance: () => Provenance;
 }
 
@@ -55,6 +59,11 @@ export function openDraws(experiment: string, options: ExperimentOptions): Draws
       const mean = bootstrapGroups(groups, { random: stream(estimate), resamples, level, method: interval });
       if (mean.isExpanded) expanded += 1;
       return mean;
+    },
+    expand: (strata) => {
+      const found = expandedInterval(strata, { level, method: "percentile" });
+      if (found !== null) expanded += 1;
+      return found;
     },
     provenance: () => ({
       seed,
