@@ -25,7 +25,7 @@ describe("10,000 trials in batches", () => {
       batches: [{ nth: 3, refuse: "bad_request" }, { rows: [...rows] }],
     });
     const model = "anthropic/claude-haiku-4-5-20251001";
-    const deadline = new Date(Date.now() + 12 * hour).toISOString();
+    const deadline = new Date(Date.now() + 48 * hour).toISOString();
     const { sweepId } = await stage.submit(trials, {
       models: [{ model, mode: "auto" }],
       limits: { [model]: { rpm: 1_000_000, inputTpm: 1e9, outputTpm: 1e9, concurrency: 64 } },
