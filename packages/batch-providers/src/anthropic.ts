@@ -10,20 +10,17 @@ import {
   clockSkewMs,
   expired,
   isAfter,
-  isGone,
+  inVain,
   isOfTime,
   jsonLines,
   jsonOf,
   notAccepted,
   refusalOf,
   type VendorBatches,
+  mostPages,
+  pageRows,
+  sdkTimeoutMs,
 } from "./vendor-batches.ts";
-
-/** Longer than any deadline of ours, so that the SDK's own clock never rings first. */
-const sdkTimeoutMs = 2_000_000_000;
-const pageRows = 100;
-/** Newest first: a lost submission stands on the first pages. */
-const mostPages = 20;
 
 const batchSchema = z.looseObject({
   id: z.string().min(1),
@@ -43,8 +40,10 @@ const lineSchema = z.looseObject({
 
 /**
  * Message Batches through Anthropic's SDK. At most 100,000 requests and 256 MB a batch, ended within 24 hours, results kept
- * for 29 days, of which nothing is told before the end. SOURCE: @anthropic-ai/sdk 1.14.0 `resources/messages/batches`;
- * platform.claude.com "Batch processing". Ours are smaller: their results are read whole.
+ * for 29 days after it was made, of which nothing is told before the end; half of the standard price. No name, metadata or
+ * key of idempotency goes with it: `find` tells what may be ours, its results what is. SOURCE: @anthropic-ai/sdk 1.14.0
+ * `resources/messages/batches`; platform.claude.com/docs/en/build-with-claude/batch-processing and
+ * platform.claude.com/docs/en/api/cli/beta/messages/batches (read 2026-11-30). Ours are smaller: their results are read whole.
  */
 export function openAnthropicBatches(wire: Wire): VendorBatches {
   const ask = async (
@@ -99,8 +98,7 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
       if (exchange.status === 200 && batch.success) {
         return { kind: batch.data.processing_status === "ended" ? "ended" : "running" };
       }
-      const refusal = refusalOf(exchange, wire.redact);
-      return isGone(exchange) ? { kind: "unknown", message: refusal.message } : { kind: "unreachable", ...refusal };
+      return inVain(exchange, wire.redact, "unknown");
     },
     cancel: (call, vendorId) => ask(call, (client) => client.post(`${addressOf(vendorId)}/cancel`).asResponse()),
     results: async (call, vendorId) => {
@@ -108,8 +106,7 @@ export function openAnthropicBatches(wire: Wire): VendorBatches {
       const exchange = await ask(call, (client) => client.get(`${addressOf(vendorId)}/results`).asResponse());
       if (exchange.status === 200 && exchange.breakage === null)
         return { kind: "rows", results: readLines(wire, exchange) };
-      const refusal = refusalOf(exchange, wire.redact);
-      return isGone(exchange) ? { kind: "gone", message: refusal.message } : { kind: "unreachable", ...refusal };
+      return inVain(exchange, wire.redact, "gone");
     },
   };
 }

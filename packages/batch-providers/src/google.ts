@@ -8,15 +8,14 @@ import {
   cancelled,
   expired,
   isAfter,
-  isGone,
+  inVain,
   jsonOf,
   notAccepted,
   refusalOf,
   type VendorBatches,
+  mostPages,
+  pageRows,
 } from "./vendor-batches.ts";
-
-const pageRows = 100;
-const mostPages = 20;
 
 const statusSchema = z.looseObject({ code: z.number().nullish(), message: z.string().nullish() });
 const entrySchema = z.looseObject({
@@ -56,9 +55,12 @@ const httpOfRpc: Readonly<Record<number, number>> = {
 };
 
 /**
- * Gemini's batches over HTTP: the SDK of this project has none. Requests stand in the call itself (20 MB at most); the batch
- * is an operation whose reply holds the answers. Its display name holds our id, by which a lost one is found. What has not
- * run after 48 hours expires without answers. SOURCE: ai.google.dev/api/batch-api (read 2026-11-30).
+ * Gemini's batches over HTTP: the SDK of this project has none. Requests stand in the call itself (20 MB at most; the other
+ * way, a file of up to 2 GB, is not taken: batches here are smaller); the batch is an operation whose reply holds the
+ * answers, twice (its metadata repeats them), and where they are too many can never be fetched: hence half of the others'
+ * `replyBytes`. Its display name holds our id, by which a lost one is found. What has not run after 48 hours expires
+ * without answers. Half of the standard price. SOURCE: ai.google.dev/api/batch-api, ai.google.dev/gemini-api/docs/batch-api,
+ * discuss.ai.google.dev/t/174261 (read 2026-11-30).
  */
 export function openGoogleBatches(wire: Wire): VendorBatches {
   const ask = ({ endpoint, signal }: BatchCall, path: string, body?: string): Promise<Exchange> =>
@@ -70,7 +72,7 @@ export function openGoogleBatches(wire: Wire): VendorBatches {
       }),
     );
   return {
-    limits: { rows: 2000, bytes: 18_000_000, replyBytes: 48_000_000 },
+    limits: { rows: 2000, bytes: 18_000_000, replyBytes: 24_000_000 },
     draft: (request) => {
       const { body, headers } = wire.draft({ ...request, provider: "google" });
       return { text: JSON.stringify(body), headers, variant: "generateContent" };
@@ -108,8 +110,7 @@ export function openGoogleBatches(wire: Wire): VendorBatches {
       const exchange = await ask(call, pathOf(vendorId));
       const operation = operationSchema.safeParse(jsonOf(exchange));
       if (exchange.status !== 200 || !operation.success) {
-        const refusal = refusalOf(exchange, wire.redact);
-        return isGone(exchange) ? { kind: "unknown", message: refusal.message } : { kind: "unreachable", ...refusal };
+        return inVain(exchange, wire.redact, "unknown");
       }
       switch (stateOf(operation.data)) {
         case "SUCCEEDED":
@@ -131,8 +132,7 @@ export function openGoogleBatches(wire: Wire): VendorBatches {
       const exchange = await ask(call, pathOf(vendorId));
       const operation = operationSchema.safeParse(jsonOf(exchange));
       if (exchange.status !== 200 || exchange.breakage !== null || !operation.success) {
-        const refusal = refusalOf(exchange, wire.redact);
-        return isGone(exchange) ? { kind: "gone", message: refusal.message } : { kind: "unreachable", ...refusal };
+        return inVain(exchange, wire.redact, "gone");
       }
       const entries = operation.data.response?.inlinedResponses?.inlinedResponses ?? [];
       const results = readEntries(wire, entries);

@@ -11,19 +11,18 @@ import {
   clockSkewMs,
   expired,
   isAfter,
-  isGone,
+  inVain,
   jsonLines,
   jsonOf,
   notAccepted,
   refusalOf,
   refusalOfError,
   type VendorBatches,
+  mostPages,
+  pageRows,
+  sdkTimeoutMs,
 } from "./vendor-batches.ts";
 
-/** Longer than any deadline of ours, so that the SDK's own clock never rings first. */
-const sdkTimeoutMs = 2_000_000_000;
-const pageRows = 100;
-const mostPages = 20;
 /** The name under which a batch's metadata holds our id of it. */
 const metadataName = "hallumaze_batch";
 
@@ -53,9 +52,11 @@ type Batch = z.infer<typeof batchSchema>;
 
 /**
  * OpenAI's Batch interface through its SDK: a file of requests, a batch over it, a file of answers and one of errors. At
- * most 50,000 requests and 200 MB a batch, done within 24 hours. Its metadata holds our id, by which a lost one is found.
- * SOURCE: openai 6.49.0 `resources/batches`, `resources/files`; developers.openai.com "Batch". Ours are smaller: their
- * results are read whole.
+ * most 50,000 requests and 200 MB a batch, done within 24 hours, at half of the standard price; what of it has not run then
+ * is cancelled, what has is paid. Each tier bounds the input tokens that a model has enqueued: a batch beyond that is `failed`
+ * with `token_limit_exceeded`. Files of answers stay for 30 days at the most. Its metadata holds our id, by which a lost one
+ * is found. SOURCE: openai 6.49.0 `resources/batches`, `resources/files`; developers.openai.com "Batch";
+ * help.openai.com/en/articles/9197833 (read 2026-11-30). Ours are smaller: their results are read whole.
  */
 export function openOpenAiBatches(wire: Wire): VendorBatches {
   const ask = async (
@@ -124,8 +125,7 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
       const exchange = await lookAt(call, vendorId);
       const batch = batchSchema.safeParse(jsonOf(exchange));
       if (exchange.status !== 200 || !batch.success) {
-        const refusal = refusalOf(exchange, wire.redact);
-        return isGone(exchange) ? { kind: "unknown", message: refusal.message } : { kind: "unreachable", ...refusal };
+        return inVain(exchange, wire.redact, "unknown");
       }
       const { status } = batch.data;
       if (status === "failed") return refusedWhole(batch.data, wire);
@@ -136,8 +136,7 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
       const seen = await lookAt(call, vendorId);
       const batch = batchSchema.safeParse(jsonOf(seen));
       if (seen.status !== 200 || !batch.success) {
-        const refusal = refusalOf(seen, wire.redact);
-        return isGone(seen) ? { kind: "gone", message: refusal.message } : { kind: "unreachable", ...refusal };
+        return inVain(seen, wire.redact, "gone");
       }
       const files: Exchange[] = [];
       for (const id of [batch.data.output_file_id, batch.data.error_file_id]) {
@@ -145,8 +144,7 @@ export function openOpenAiBatches(wire: Wire): VendorBatches {
         const exchange = await ask(call, (client) => client.files.content(id).asResponse());
         if (exchange.status === 200 && exchange.breakage === null) files.push(exchange);
         else {
-          const refusal = refusalOf(exchange, wire.redact);
-          return isGone(exchange) ? { kind: "gone", message: refusal.message } : { kind: "unreachable", ...refusal };
+          return inVain(exchange, wire.redact, "gone");
         }
       }
       const results = readLines(wire, files);

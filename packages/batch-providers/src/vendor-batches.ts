@@ -35,6 +35,12 @@ export interface VendorBatches {
   readonly results: (call: BatchCall, vendorId: string) => Promise<BatchResults>;
 }
 
+/** Longer than any deadline of ours, so that an SDK's own clock never rings first. */
+export const sdkTimeoutMs = 2_000_000_000;
+/** Batches a page of a list, newest first, and pages that are read: a lost submission stands on the first. */
+export const pageRows = 100;
+export const mostPages = 20;
+
 /** A vendor's server has its clock: batches that it says were made so long before the submission may still be it. */
 export const clockSkewMs = 5 * 60_000;
 
@@ -137,7 +143,17 @@ export function asExchange(status: number, json: unknown, turnaroundMs: number):
   };
 }
 
+/** What a look that brought nothing means: there is no such thing (`absent` says what that is), or the moment is wrong. */
+export function inVain<Absent extends "unknown" | "gone">(
+  exchange: Exchange,
+  redact: Wire["redact"],
+  absent: Absent,
+): { readonly kind: Absent; readonly message: string } | ({ readonly kind: "unreachable" } & BatchRefusal) {
+  const refusal = refusalOf(exchange, redact);
+  return isGone(exchange) ? { kind: absent, message: refusal.message } : { kind: "unreachable", ...refusal };
+}
+
 /** Whether a refused look at results means that they are no more, or that the moment is wrong. */
-export function isGone({ status }: Exchange): boolean {
+function isGone({ status }: Exchange): boolean {
   return status === 404 || status === 410;
 }

@@ -1,7 +1,15 @@
 import { anthropicMessages } from "./anthropic-messages.ts";
-import type { BatchAnswer, BatchCall, BatchDesk, DeskBatch, RowEnd } from "./batch-desk.ts";
+import {
+  type BatchAnswer,
+  type BatchCall,
+  type BatchDesk,
+  type DeskBatch,
+  type DeskRow,
+  failureOf,
+  pageOf,
+  type RowEnd,
+} from "./batch-desk.ts";
 import { asList, asObject, asText } from "./read-json.ts";
-import type { Failure } from "./dialect.ts";
 import { writeAnthropicFailure } from "./vendor-failures.ts";
 
 const dayMs = 86_400_000;
@@ -58,18 +66,7 @@ function create(desk: BatchDesk, call: BatchCall): BatchAnswer {
 }
 
 function list(desk: BatchDesk, { keyId, query }: BatchCall): BatchAnswer {
-  const all = desk.list("anthropic", keyId);
-  const after = query.get("after_id");
-  const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  const limit = Number(query.get("limit") ?? 20);
-  const data = all.slice(start, start + limit).map(view);
-  const body = {
-    data,
-    has_more: all.length > start + limit,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  };
-  return { kind: "json", body };
+  return { kind: "json", body: pageOf(desk.list("anthropic", keyId), query, "after_id", view) };
 }
 
 function view({ id, createdMs, canceledMs, ends, rows, rule }: DeskBatch) {
@@ -104,24 +101,13 @@ function results(desk: BatchDesk, batch: DeskBatch, call: BatchCall): string {
   return [...others, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-function result({ question }: DeskBatch["rows"][number], end: RowEnd, { requestId }: BatchCall): unknown {
+function result(row: DeskRow, end: RowEnd, { requestId }: BatchCall): unknown {
+  const { question } = row;
   if (end.kind === "answered" && typeof question !== "string") {
     return { type: "succeeded", message: anthropicMessages.body(end.reply, question) };
   }
   if (end.kind !== "errored") return { type: end.kind };
-  const failure: Failure = {
-    kind: end.error,
-    message: end.message,
-    suffix: "",
-    param: null,
-    model: typeof question === "string" ? "unknown" : question.model,
-    retryAfterMs: null,
-    retryAfterForm: "vendor",
-    dimension: null,
-    requestId,
-    nowMs: 0,
-  };
-  return { type: "errored", error: writeAnthropicFailure(failure).body };
+  return { type: "errored", error: writeAnthropicFailure(failureOf(row, end, requestId)).body };
 }
 
 function parse(body: string): unknown {

@@ -1,6 +1,6 @@
 import { type Clock, createRandom } from "@hallumaze/foundation";
 
-import type { FailureKind, Question, Reply, Vendor } from "./dialect.ts";
+import type { Failure, FailureKind, Question, Reply, Vendor } from "./dialect.ts";
 import type { JsonObject } from "./read-json.ts";
 import { type BatchRule, batchScriptSchema, type ParsedBatchRule } from "./script-schema.ts";
 
@@ -162,6 +162,41 @@ function countsOf({ id, vendor, rows, ends }: DeskBatch): BatchCounts {
     outputTokens += end.reply.usage.outputTokens;
   }
   return { id, vendor, rows: rows.length, hasEnded: ends !== null, ends: byKind, inputTokens, outputTokens };
+}
+
+/** A page of a list behind the batch of that id, with the names that vendors give its ends. */
+export function pageOf<View extends { readonly id: string }>(
+  all: readonly DeskBatch[],
+  query: URLSearchParams,
+  afterName: string,
+  view: (batch: DeskBatch) => View,
+) {
+  const after = query.get(afterName);
+  const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  const limit = Number(query.get("limit") ?? 20);
+  const data = all.slice(start, start + limit).map(view);
+  const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+  return { data, first_id, last_id, has_more: all.length > start + limit };
+}
+
+/** A row's failure, for a vendor's own words. */
+export function failureOf(
+  { question }: DeskRow,
+  end: Extract<RowEnd, { readonly kind: "errored" }>,
+  requestId: string,
+): Failure {
+  return {
+    kind: end.error,
+    message: end.message,
+    suffix: "",
+    param: null,
+    model: typeof question === "string" ? "unknown" : question.model,
+    retryAfterMs: null,
+    retryAfterForm: "vendor",
+    dimension: null,
+    requestId,
+    nowMs: 0,
+  };
 }
 
 /** A call to a vendor's batch interface. */

@@ -1,5 +1,12 @@
-import type { BatchAnswer, BatchCall, BatchDesk, DeskBatch, RowEnd } from "./batch-desk.ts";
-import type { Failure } from "./dialect.ts";
+import {
+  type BatchAnswer,
+  type BatchCall,
+  type BatchDesk,
+  type DeskBatch,
+  type DeskRow,
+  failureOf,
+  type RowEnd,
+} from "./batch-desk.ts";
 import { googleContent } from "./google-content.ts";
 import { asList, asObject, asText } from "./read-json.ts";
 import { writeGoogleFailure } from "./vendor-failures.ts";
@@ -96,23 +103,13 @@ function stateOf({ ends, canceledMs, rule }: DeskBatch): string {
   return ends.some(({ kind }) => kind === "expired") ? "EXPIRED" : "SUCCEEDED";
 }
 
-function part({ question }: DeskBatch["rows"][number], end: RowEnd, { requestId }: BatchCall): object {
+function part(row: DeskRow, end: RowEnd, { requestId }: BatchCall): object {
+  const { question } = row;
   if (end.kind === "answered" && typeof question !== "string") {
     return { response: googleContent.body(end.reply, question) };
   }
-  const failure: Failure = {
-    kind: end.kind === "errored" ? end.error : "server_error",
-    message: end.kind === "errored" ? end.message : null,
-    suffix: "",
-    param: null,
-    model: typeof question === "string" ? "unknown" : question.model,
-    retryAfterMs: null,
-    retryAfterForm: "vendor",
-    dimension: null,
-    requestId,
-    nowMs: 0,
-  };
-  const { status, body } = writeGoogleFailure(failure);
+  const failed = end.kind === "errored" ? end : ({ kind: "errored", error: "server_error", message: null } as const);
+  const { status, body } = writeGoogleFailure(failureOf(row, failed, requestId));
   const { message } = asObject(asObject(body)["error"]);
   return { error: { code: rpcOfHttp[status] ?? 13, message } };
 }

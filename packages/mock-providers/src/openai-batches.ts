@@ -1,5 +1,14 @@
-import type { BatchAnswer, BatchCall, BatchDesk, DeskBatch, RowEnd } from "./batch-desk.ts";
-import type { Failure, Question } from "./dialect.ts";
+import {
+  type BatchAnswer,
+  type BatchCall,
+  type BatchDesk,
+  type DeskBatch,
+  type DeskRow,
+  failureOf,
+  pageOf,
+  type RowEnd,
+} from "./batch-desk.ts";
+import type { Question } from "./dialect.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import { asObject, asText } from "./read-json.ts";
@@ -60,13 +69,7 @@ function create(desk: BatchDesk, call: BatchCall): BatchAnswer {
 }
 
 function list(desk: BatchDesk, { keyId, query }: BatchCall): BatchAnswer {
-  const all = desk.list("openai", keyId);
-  const after = query.get("after");
-  const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  const limit = Number(query.get("limit") ?? 20);
-  const data = all.slice(start, start + limit).map(view);
-  const ids = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-  return { kind: "json", body: { object: "list", data, ...ids, has_more: all.length > start + limit } };
+  return { kind: "json", body: { object: "list", ...pageOf(desk.list("openai", keyId), query, "after", view) } };
 }
 
 function view(batch: DeskBatch) {
@@ -130,7 +133,8 @@ function content(desk: BatchDesk, call: BatchCall, fileId: string): BatchAnswer 
   return { kind: "text", body, type: "application/jsonl" };
 }
 
-function part({ question }: DeskBatch["rows"][number], end: RowEnd, { requestId }: BatchCall): object {
+function part(row: DeskRow, end: RowEnd, { requestId }: BatchCall): object {
+  const { question } = row;
   if (end.kind === "answered" && typeof question !== "string") {
     const dialect = question.parameters.has("max_output_tokens") ? openaiResponses : openaiChat;
     return {
@@ -142,19 +146,7 @@ function part({ question }: DeskBatch["rows"][number], end: RowEnd, { requestId 
     const code = end.kind === "canceled" ? "batch_cancelled" : "batch_expired";
     return { response: null, error: { code, message: "This request could not be executed before the batch ended." } };
   }
-  const failure: Failure = {
-    kind: end.error,
-    message: end.message,
-    suffix: "",
-    param: null,
-    model: typeof question === "string" ? "unknown" : question.model,
-    retryAfterMs: null,
-    retryAfterForm: "vendor",
-    dimension: null,
-    requestId,
-    nowMs: 0,
-  };
-  const { status, body } = writeOpenaiFailure(failure);
+  const { status, body } = writeOpenaiFailure(failureOf(row, end, requestId));
   return { response: { status_code: status, request_id: requestId, body }, error: null };
 }
 
