@@ -56,6 +56,7 @@ export interface Spec {
   readonly prices?: object;
   readonly budgetUsd?: number;
   readonly judge?: object;
+  readonly mode?: "live" | "batch" | "auto";
 }
 
 /** Opens a stage; `variables` are all that the program sees of HalluMaze's environment. `program`: another tree's. */

@@ -33,3 +33,4 @@ export {
   trialSource,
 } from "./gather.ts";
 export { rowFailure } from "./row-failures.ts";
+export { expiresAtMs } from "./standing.ts";

@@ -1,4 +1,12 @@
-import type { ChatRequest, ChatResult, Claim, FailureOutcome, OpenTrial, RequestAdmission } from "@hallumaze/engine";
+import type {
+  BatchStanding,
+  ChatRequest,
+  ChatResult,
+  Claim,
+  FailureOutcome,
+  OpenTrial,
+  RequestAdmission,
+} from "@hallumaze/engine";
 
 /** How far a batch is; each step is committed before the next depends on it. */
 export type BatchState = "gathering" | "sealed" | "submitting" | "running" | "done";
@@ -162,6 +170,8 @@ export interface BatchStorePort {
   ) => Promise<readonly OpenTrial[]>;
   /** Trials in these lanes that have no end yet and are not held up, by sweep, model and lane. */
   readonly countOpen: (lanes: readonly string[]) => Promise<readonly OpenCount[]>;
+  /** How the batches of a sweep stand, or all where it is null, by vendor; none where nothing is open. */
+  readonly batchStandings: (sweepId: string | null) => Promise<readonly BatchStanding[]>;
   /** Of these ids of a vendor's, those that stand in the ledger. */
   readonly knownVendorIds: (provider: string, ids: readonly string[]) => Promise<readonly string[]>;
 }

@@ -56,7 +56,16 @@ export type {
   SideRequest,
   Usage,
 } from "./ports/provider.ts";
-export type { Consumer, Delivery, DeliveryResult, Enqueue, LaneDepth, LanePlaces, QueuePort } from "./ports/queue.ts";
+export type {
+  BatchStanding,
+  Consumer,
+  Delivery,
+  DeliveryResult,
+  Enqueue,
+  LaneDepth,
+  LanePlaces,
+  QueuePort,
+} from "./ports/queue.ts";
 export type {
   Claim,
   ClaimResult,

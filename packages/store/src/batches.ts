@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { Batch, BatchDraft, BatchRow, BatchState, BatchStorePort, OpenCount, TrialRow } from "@hallumaze/batching";
-import type { RequestAdmission } from "@hallumaze/engine";
+import type { BatchStanding, RequestAdmission } from "@hallumaze/engine";
 
 import { coalesce } from "./coalesce.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
@@ -98,6 +98,7 @@ export function createBatchMethods(database: Database): BatchStorePort & { reado
     dropBatch: ({ batchId }, to) => dropBatch(database, batchId, to === "live"),
     returnRows: (batchId, positions) => returnBatchRows(database, batchId, positions),
     moveLive: (sweepId, lane, to, which) => moveLive(database, sweepId, lane, to, which),
+    batchStandings: (sweepId) => batchStandings(database, sweepId),
     countOpen: async (lanes) => {
       const rows = await database.query<OpenCount>(Prisma.sql`
         SELECT sweep_id::text AS "sweepId", alias, lane, sum(trials)::float8 AS trials FROM trial_tallies
@@ -277,6 +278,33 @@ async function take(
     notOurs: notOurs.map(decodeText),
     submitted: atMs === null || agoMs === null ? null : { atMs, agoMs },
   };
+}
+
+/** How batches stand, by vendor; of one sweep, or of all. What waits is counted by its lanes: they name the vendor. */
+export async function batchStandings(database: Database, sweepId: string | null): Promise<readonly BatchStanding[]> {
+  if (sweepId !== null && !isUuid(sweepId)) return [];
+  const isOf = (column: Prisma.Sql): Prisma.Sql =>
+    sweepId === null ? Prisma.sql`true` : Prisma.sql`${column} = ${sweepId}::uuid`;
+  const ofLane = Prisma.sql`'^(?:rehearsal\\.)?(?:judge\\.)?batch\\.(?:lane\\.)?([^.]+)\\.'`;
+  const isWaiting = Prisma.sql`${isOf(Prisma.sql`sweep_id`)} AND state IN ('planned', 'queued') AND lane ~ ${ofLane}`;
+  return database.query<BatchStanding>(Prisma.sql`
+    WITH open_batches AS (
+      SELECT b.id, b.provider, b.state, b.submitted_at, count(*) AS rows FROM batches b
+      JOIN batch_rows r ON r.batch_id = b.id AND r.landed_at IS NULL
+      LEFT JOIN trials t ON t.id = r.trial_id LEFT JOIN judge_requests q ON q.id = r.trial_id
+      WHERE b.state <> 'done' AND ${isOf(Prisma.sql`coalesce(t.sweep_id, q.sweep_id)`)} GROUP BY b.id
+    ), waiting AS (
+      SELECT substring(lane from ${ofLane}) AS provider, trials AS n FROM trial_tallies WHERE ${isWaiting} AND in_grid
+      UNION ALL SELECT substring(lane from ${ofLane}), requests FROM judge_tallies WHERE ${isWaiting}
+      UNION ALL SELECT provider, rows FROM open_batches WHERE state = 'gathering'
+    ), counted AS (
+      SELECT provider, 1 AS batches, rows, submitted_at, 0 AS n FROM open_batches WHERE state <> 'gathering'
+      UNION ALL SELECT provider, 0, 0, NULL, n FROM waiting
+    )
+    SELECT provider, sum(batches)::int AS "underWay", sum(rows)::float8 AS rows, sum(n)::float8 AS waiting,
+      floor(extract(epoch FROM min(submitted_at)) * 1000)::float8 AS "oldestAtMs",
+      floor(extract(epoch FROM max(submitted_at)) * 1000)::float8 AS "newestAtMs"
+    FROM counted GROUP BY provider HAVING sum(batches) + sum(n) > 0 ORDER BY provider`);
 }
 
 async function bind(database: Database, batch: Batch, vendorId: string): Promise<"bound" | "taken" | "lost"> {

@@ -17,6 +17,7 @@ import type {
   TrialGroup,
 } from "@hallumaze/watching";
 
+import { batchStandings } from "./batches.ts";
 import { type Database, isUuid, jsonRows } from "./database.ts";
 import { StoreError } from "./errors.ts";
 import { Prisma } from "./generated/client.ts";
@@ -291,7 +292,8 @@ export async function readFigures(database: Database, sweepLimit: number): Promi
     FROM (SELECT * FROM sweeps ORDER BY submitted_at DESC, id LIMIT ${sweepLimit}) s ORDER BY s.submitted_at DESC, s.id`);
   const ids = JSON.stringify(sweeps.map(({ sweepId }) => sweepId));
   const isShown = Prisma.sql`sweep_id IN (SELECT i::uuid FROM json_array_elements_text(${ids}::json) AS i)`;
-  const [trials, judges, agreements] = await Promise.all([
+  const [batches, trials, judges, agreements] = await Promise.all([
+    batchStandings(database, null),
     database.query<Omit<TrialGroup, "sweep">>(Prisma.sql`
       SELECT k.sweep_id::text AS "sweepId", k.alias, k.lane, k.state::text AS state, nullif(k.outcome, '') AS outcome, k.count,
         w."oldestWaitingMs"
@@ -334,6 +336,7 @@ export async function readFigures(database: Database, sweepLimit: number): Promi
     trials: trials.map((row) => ({ ...row, alias: decodeText(row.alias), sweep: nameOf(row.sweepId) })),
     judges: judges.map((row) => ({ ...row, sweep: nameOf(row.sweepId) })),
     agreements,
+    batches,
   };
 }
 

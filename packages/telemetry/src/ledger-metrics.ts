@@ -25,7 +25,13 @@ export function declareLedgerMetrics(registry: Registry): (reading: Reading) => 
     help: "Readings of those figures that failed.",
     registers: [registry],
   });
-  const show = [declareLanes(registry), declareTrials(registry), declareJudges(registry), declareSweeps(registry)];
+  const show = [
+    declareLanes(registry),
+    declareTrials(registry),
+    declareJudges(registry),
+    declareBatches(registry),
+    declareSweeps(registry),
+  ];
   let countedFailures = 0;
   return (reading) => {
     failures.inc(reading.failures - countedFailures);
@@ -104,6 +110,26 @@ function declareTrials(registry: Registry): Show {
       for (const [lane, ms] of oldestByLane(kind === "trial" ? ledger.trials : ledger.judges)) {
         oldest.set({ kind, lane }, ms / 1000);
       }
+    }
+  };
+}
+
+function declareBatches(registry: Registry): Show {
+  const batches = gauge(registry, "batches", "Batches at a vendor or on their way there.", ["provider"]);
+  const rows = gauge(registry, "batch_rows", "Requests of batches: under way, or waiting to be gathered.", [
+    "provider",
+    "state",
+  ]);
+  const oldest = gauge(registry, "batch_oldest_seconds", "Since the oldest batch under way was submitted.", [
+    "provider",
+  ]);
+  return ({ ledger }) => {
+    for (const one of [batches, rows, oldest]) one.reset();
+    for (const { provider, underWay, rows: held, waiting, oldestAtMs } of ledger.batches) {
+      batches.set({ provider }, underWay);
+      rows.set({ provider, state: "under_way" }, held);
+      rows.set({ provider, state: "waiting" }, waiting);
+      if (oldestAtMs !== null) oldest.set({ provider }, Math.max(0, ledger.atMs - oldestAtMs) / 1000);
     }
   };
 }

@@ -67,6 +67,15 @@ describe("the figures of ledger, queue and limiter", () => {
     expect(await metrics.expose()).not.toContain("sk-secret");
   });
 
+  it("tell the batches of each vendor, their rows, what waits for one, and the age of the oldest where there is one", async () => {
+    const { metrics, sample } = openMetricsStage();
+    expect(await sample('hallumaze_batches{provider="anthropic"}')).toBe(2);
+    expect(await sample('hallumaze_batch_rows{provider="anthropic",state="under_way"}')).toBe(1200);
+    expect(await sample('hallumaze_batch_rows{provider="google",state="waiting"}')).toBe(7);
+    expect(await sample('hallumaze_batch_oldest_seconds{provider="anthropic"}')).toBe(999);
+    expect(await metrics.expose()).not.toContain('hallumaze_batch_oldest_seconds{provider="google"}');
+  });
+
   it("are shown by sweep, the outcome of a retry under way as none, any name escaped", async () => {
     const { sample } = openMetricsStage();
     const sweep = String.raw`sweep="night \"A\"\\\n"`;

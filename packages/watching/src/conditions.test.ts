@@ -36,7 +36,7 @@ function standing(
     limited: 0,
     parked,
   };
-  const ledger = { atMs: 100_000, sweeps: [sweep], trials: groups, judges: [], agreements: [], ...given };
+  const ledger = { atMs: 100_000, sweeps: [sweep], trials: groups, judges: [], agreements: [], batches: [], ...given };
   const found = findConditions({ ledger, lanes: [{ lane: "l", role: "solve", use, depth: null }] }, settings);
   return new Map<AlertKind, boolean>(found.map(({ kind, stands }) => [kind, stands]));
 }
@@ -79,14 +79,14 @@ describe("a parked lane", () => {
     const parked = { reason: "auth: Incorrect API key sk-secret", sinceMs: 7, resumesAtMs: null };
     expect(standing([], {}, parked).get("parked")).toBe(true);
     const use = { lane: "l", parked } as LaneUse;
-    const ledger = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [] };
+    const ledger = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [], batches: [] };
     const found = findConditions({ ledger, lanes: [{ lane: "l", role: "solve", use, depth: null }] }, settings);
     expect(found).toMatchObject([{ marker: "7", facts: { lane: "l", outcome: "auth", resumesAtMs: null } }]);
     expect(JSON.stringify(found)).not.toContain("sk-secret");
   });
 
   it("is not lowered by a limiter that does not answer", () => {
-    const ledger = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [] };
+    const ledger = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [], batches: [] };
     expect(findConditions({ ledger, lanes: [{ lane: "l", role: "solve", use: null, depth: null }] }, settings)).toEqual(
       [],
     );

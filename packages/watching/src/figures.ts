@@ -1,4 +1,4 @@
-import type { LaneDepth, LaneUse, TrialState } from "@hallumaze/engine";
+import type { BatchStanding, LaneDepth, LaneUse, TrialState } from "@hallumaze/engine";
 
 /** Trials of one model of a sweep that share a state and an outcome. */
 export interface TrialGroup {
@@ -58,6 +58,8 @@ export interface LedgerFigures {
   readonly trials: readonly TrialGroup[];
   readonly judges: readonly JudgeGroup[];
   readonly agreements: readonly JudgeAgreement[];
+  /** By vendor, of all sweeps. */
+  readonly batches: readonly BatchStanding[];
 }
 
 /** Connections of this process to the database. */

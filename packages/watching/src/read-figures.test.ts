@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { LedgerFigures } from "./figures.ts";
 import { type FiguresPorts, openFiguresReader } from "./read-figures.ts";
 
-const empty: LedgerFigures = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [] };
+const empty: LedgerFigures = { atMs: 0, sweeps: [], trials: [], judges: [], agreements: [], batches: [] };
 
 interface Stage extends FiguresPorts {
   readonly looks: () => number;

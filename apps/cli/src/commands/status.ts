@@ -9,7 +9,8 @@ import {
 } from "@hallumaze/console";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { LaneUse, ModelProgress, SweepMoney, SweepProgress, SweepRecord } from "@hallumaze/engine";
+import { expiresAtMs } from "@hallumaze/batching";
+import type { BatchStanding, LaneUse, ModelProgress, SweepMoney, SweepProgress, SweepRecord } from "@hallumaze/engine";
 import type { JudgeProgress } from "@hallumaze/judging";
 import { type House, openHouse } from "@hallumaze/runtime";
 
@@ -83,17 +84,26 @@ async function showSweep(console: Console, house: House, sweepId: string, option
     const kept: SweepFindings | null = last !== null && console.now() - last.atMs < findAgainMs ? last.found : null;
     const looking: SweepFindings | Promise<SweepFindings> =
       kept ?? findInSweep(house.store, sweepId, counting.then(countTrials), quickLook);
-    const [progress, judges, looked] = await Promise.all([counting, house.store.judgeProgress(sweepId), looking]);
+    const [progress, judges, looked, standings] = await Promise.all([
+      counting,
+      house.store.judgeProgress(sweepId),
+      looking,
+      house.store.batchStandings(sweepId),
+    ]);
+    const batches = standings.map((standing) => ({ ...standing, expiresAtMs: expiresAtMs(standing) }));
     const lanes = await readLanes(house, progress);
     const isFinished = openTrials(progress) === 0 || console.interrupt.aborted;
     const found: SweepFindings =
       isFinished && kept !== null ? await findInSweep(house.store, sweepId, countTrials(progress), quickLook) : looked;
     if (kept === null) last = { found, atMs: console.now() };
     if (options.json)
-      console.out(JSON.stringify({ ...progress, lanes, judges, findings: found.findings, findingsScope: found.scope }));
+      console.out(
+        JSON.stringify({ ...progress, lanes, judges, batches, findings: found.findings, findingsScope: found.scope }),
+      );
     else {
       printStatus(console, progress, lanes);
       for (const line of judgeLines(judges)) console.out(line);
+      for (const batch of batches) console.out(batchLine(batch, console.now()));
       for (const line of findingLines(found, findingsShown, allFindings(progress.sweep.name))) console.out(line);
     }
     if (!options.watch || isFinished) return exitCodeOf(progress);
@@ -156,6 +166,17 @@ function judgeLines({ states, unscored, failures }: JudgeProgress): readonly str
     `judges: ${formatCount(all)} requests: ${parts.join(", ")}${unscored > 0 ? `; ${formatCount(unscored)} unscored` : ""}`,
     ...failures.map(({ outcome, count, firstMessage }) => `${count} × ${outcome} (judge): ${singleLine(firstMessage)}`),
   ];
+}
+
+/** How a vendor's batches stand, and by when the last of them is over. */
+function batchLine(
+  { provider, underWay, rows, oldestAtMs, waiting, expiresAtMs: endMs }: BatchStanding & { expiresAtMs: number | null },
+  nowMs: number,
+): string {
+  const age = oldestAtMs === null ? "" : `, the oldest for ${formatDuration(Math.max(0, nowMs - oldestAtMs))}`;
+  const end = endMs === null ? "" : `, over by ${new Date(endMs).toISOString()} at the latest`;
+  const held = `${formatCount(underWay)} under way with ${formatCount(rows)} rows${age}${end}`;
+  return `batches (${provider}): ${held}; ${formatCount(waiting)} wait to be gathered`;
 }
 
 function requestCells(model: ModelProgress): readonly string[] {

@@ -56,3 +56,16 @@ export interface QueuePort {
   readonly ping: (timeoutMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+/** How a vendor's batches stand. */
+export interface BatchStanding {
+  readonly provider: string;
+  /** Batches at the vendor or on their way there, and their rows that have not landed. */
+  readonly underWay: number;
+  readonly rows: number;
+  /** When the oldest and the newest of them were submitted, milliseconds since the Unix epoch; null where none was. */
+  readonly oldestAtMs: number | null;
+  readonly newestAtMs: number | null;
+  /** Trials and requests to judges that wait to be gathered, or are. */
+  readonly waiting: number;
+}
