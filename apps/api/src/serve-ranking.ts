@@ -82,7 +82,7 @@ export function addRanking(app: OpenAPIHono<ApiEnv>, ports: PagePorts, bounds: B
 
 async function readTable({ store }: PagePorts, sweep: SweepRecord): Promise<TrialTable> {
   const table = createTrialTable();
-  for await (const page of judgedTrials(store, sweep, { of: "walk" })) {
+  for await (const page of judgedTrials(store, sweep, { of: "scores" })) {
     for (const row of page) table.add(row);
   }
   return table;

@@ -53,7 +53,7 @@ export function rankSweep(
   sweep: SweepRecord,
   judges = new Set<string>(),
 ): Promise<readonly LeaderboardRow[]> {
-  return leaderboard(judgedTrials(store, sweep, { judges, of: "walk" }), {
+  return leaderboard(judgedTrials(store, sweep, { judges, of: "scores" }), {
     replicates: leaderboardReplicates,
     seed: sweep.name,
     // A hint changes what a result means: groups are never pooled.

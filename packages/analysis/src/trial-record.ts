@@ -1,4 +1,4 @@
-import type { StoredReply, StorePort, SweepRecord } from "@hallumaze/engine";
+import type { RowPart, StoredReply, StorePort, SweepRecord } from "@hallumaze/engine";
 import { type JudgeStorePort, sweepLevels, type TrialLevel } from "@hallumaze/judging";
 import type { ReportPages, ReportRow } from "@hallumaze/reports";
 import { parseStoredSpec } from "@hallumaze/sweep";
@@ -20,12 +20,12 @@ export type TrialSourceStore = Pick<StorePort, "streamTrials"> & Pick<JudgeStore
 
 /**
  * A sweep's trials with what its judges make of them, where it asks for judges. Levels are held in memory, a few words each.
- * `of: "walk"`: rows hold what a table of trials takes (package trials), which is quicker to read.
+ * `of`: rows hold no more than that, which is quicker to read.
  */
 export async function* judgedTrials(
   store: TrialSourceStore,
   sweep: SweepRecord,
-  { judges, of }: { readonly judges?: Set<string>; readonly of?: "walk" } = {},
+  { judges, of }: { readonly judges?: Set<string>; readonly of?: RowPart } = {},
 ): AsyncGenerator<readonly ReportRow[]> {
   const { judge } = parseStoredSpec(sweep.specJson);
   const levels = new Map<string, TrialLevel>();

@@ -27,7 +27,7 @@ export {
   usdOf,
 } from "./estimate-sweep.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";
-export { type FailureOutcome, failureOutcomes, type Outcome, type TrialState } from "./outcomes.ts";
+export { type FailureOutcome, failureOutcomes, type Outcome, type RowPart, type TrialState } from "./outcomes.ts";
 export {
   type ActualUse,
   comparePlan,

@@ -29,3 +29,9 @@ export type FailureOutcome = (typeof failureOutcomes)[number];
 
 /** How a try ended. `late_duplicate` is archived and never accepted. */
 export type Outcome = ReadingOutcome | FailureOutcome | "late_duplicate";
+
+/**
+ * What is read of a trial's row where not all of it is wanted, the rest null: `walk` has of its reading the walk and the
+ * Ariadne record, `scores` has no reading, no usage, no cost and no times.
+ */
+export type RowPart = "walk" | "scores";

@@ -37,12 +37,21 @@ export type ImportReading =
  */
 export function parseImport(request: ImportRequest): ImportReading {
   const { bytes, as, model, skipBad } = request;
-  const text = decode(bytes);
-  if (text === null) return refused("is no UTF-8 text; save it as UTF-8");
-  const reading = readRecords(text);
-  if (reading.kind === "unreadable") return { kind: "refused", problems: reading.problems };
-  if (reading.records.length === 0) return { kind: "refused", problems: reading.problems };
-  const kind = kindOf(reading.records, as);
+  const rows: ImportedTrial[] = [];
+  const badRows: ImportProblem[] = [];
+  // Undefined before the first record, which decides it.
+  let kind: ImportKind | null | undefined;
+  const reading = readRecords(bytes, (record) => {
+    if (kind === undefined) kind = kindOf(record, as);
+    if (kind === null) return;
+    const result = mappers[kind](record.fields, { model });
+    if (result.kind === "bad") badRows.push(...result.problems.map((problem) => placed(record, problem)));
+    // A run of the original program holds several rows: places count rows, not records.
+    else
+      for (const { record: own, ...row } of result.rows)
+        rows.push({ position: rows.length + 1, ...row, recordJson: JSON.stringify(own) });
+  });
+  if (reading.kind === "unreadable" || kind === undefined) return { kind: "refused", problems: reading.problems };
   if (kind === null) {
     return refused(
       as === null
@@ -50,17 +59,7 @@ export function parseImport(request: ImportRequest): ImportReading {
         : "holds other records than --as says; leave it out to have the kind detected",
     );
   }
-  const problems: ImportProblem[] = [...reading.problems];
-  const mapped: MappedTrial[] = [];
-  for (const record of reading.records) {
-    const result = mappers[kind](record.fields, { model });
-    if (result.kind === "bad") problems.push(...result.problems.map((problem) => placed(record, problem)));
-    else mapped.push(...result.rows);
-  }
-  // A run of the original program holds several rows: places count rows, not records.
-  const rows = mapped.map(({ record, ...row }, at): ImportedTrial => {
-    return { position: at + 1, ...row, recordJson: JSON.stringify(record) };
-  });
+  const problems = [...reading.problems, ...badRows];
   if (problems.length > 0 && (!skipBad || rows.length === 0)) return { kind: "refused", problems };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
@@ -91,8 +90,7 @@ const mappers: Readonly<
 > = { published: mapPublished, seed: mapSeed, humanAggregate: mapHumanAggregate, humanLog: mapHumanLog };
 
 /** What the first record shows it to be; null where that is not clear or not what was asked for. */
-function kindOf(records: readonly RawRecord[], as: ImportWish | null): ImportKind | null {
-  const fields = records[0]?.fields ?? {};
+function kindOf({ fields }: RawRecord, as: ImportWish | null): ImportKind | null {
   const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(fields, name));
   if (as === "seed") return has("maze", "results") ? "seed" : null;
   if (has("maze") && has("results")) return as === null ? "seed" : null;
@@ -108,14 +106,6 @@ function placed(
   { field, message }: { readonly field: string | null; readonly message: string },
 ): ImportProblem {
   return { line: record.line(), record: record.position, field, message };
-}
-
-function decode(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function refused(message: string): ImportReading {

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 import { CsvError, parse } from "csv-parse/sync";
 import { type JSONVisitor, type ParseError, printParseErrorCode, visit } from "jsonc-parser";
 
@@ -21,16 +23,20 @@ export interface RawRecord {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A file taken apart, or why it cannot be. */
+/** What a file holds, or why it cannot be read. */
 export type RecordReading =
   | {
       readonly kind: "records";
       readonly format: "json" | "csv";
-      readonly records: readonly RawRecord[];
+      /** Records that were handed over. */
+      readonly count: number;
       /** Records that are no records; the others may still be good. */
       readonly problems: readonly ImportProblem[];
     }
   | { readonly kind: "unreadable"; readonly problems: readonly ImportProblem[] };
+
+/** Is given each record as it is read; of a file that turns out unreadable, those before the place. */
+type TakeRecord = (record: RawRecord) => void;
 
 /** Keys under which a list of records is found when the file is an object. */
 const listKeys = ["trials", "results", "data", "records"];
@@ -38,14 +44,26 @@ const listKeys = ["trials", "results", "data", "records"];
 /** Objects and lists inside one another: no record of results is as deep, and reading deeper ones ends a program. */
 const deepest = 100;
 
-/** Takes a JSON or CSV text apart into records; what begins with `[` or `{` is JSON. Linear in the text. */
-export function readRecords(text: string): RecordReading {
-  const content = text.startsWith("\uFEFF") ? text.slice(1) : text;
-  if (content.trim() === "") return whole("the file is empty");
-  return /^\s*[[{]/.test(content) ? readJson(content) : readCsv(content);
+/**
+ * Takes a JSON or CSV file in UTF-8 apart into records; what begins with `[` or `{` is JSON. Linear in the bytes. The rows of a
+ * CSV are handed over one at a time and not kept; a JSON is held whole.
+ */
+export function readRecords(bytes: Uint8Array, take: TakeRecord): RecordReading {
+  if (!isUtf8(bytes)) return whole("is no UTF-8 text; save it as UTF-8");
+  const head = decode(bytes.subarray(0, headBytes)).trimStart();
+  if (head === "" && decode(bytes).trim() === "") return whole("the file is empty");
+  return head === "" || /^[[{]/.test(head) ? readJson(decode(bytes), take) : readCsv(bytes, take);
 }
 
-function readJson(text: string): RecordReading {
+/** So much of a file shows its form; a header of columns is no longer. */
+const headBytes = 65_536;
+
+/** Not fatal: a piece may end within a character. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8").decode(bytes);
+}
+
+function readJson(text: string, take: TakeRecord): RecordReading {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -58,20 +76,21 @@ function readJson(text: string): RecordReading {
   if (twice.has(null)) return { kind: "unreadable", problems: twice.get(null) ?? [] };
   if (list.length === 0) return whole("the list is empty");
   const problems: ImportProblem[] = [];
-  const records = list.flatMap((item, index): RawRecord[] => {
+  let count = 0;
+  for (const [index, item] of list.entries()) {
     const position = index + 1;
     const doubled = twice.get(position);
-    if (doubled !== undefined) {
-      problems.push(...doubled);
-      return [];
-    }
-    const line = (): number => lines().get([...path, index].join("/")) ?? lines().get(path.join("/")) ?? 1;
     const message = !isFields(item) ? "is no object" : nestsDeeper(item, deepest) ? tooDeep : null;
-    if (isFields(item) && message === null) return [{ position, line, fields: item }];
-    problems.push({ line: null, record: position, field: null, message: message ?? "" });
-    return [];
-  });
-  return { kind: "records", format: "json", records, problems };
+    if (doubled !== undefined) problems.push(...doubled);
+    else if (!isFields(item) || message !== null)
+      problems.push({ line: null, record: position, field: null, message: message ?? "" });
+    else {
+      const line = (): number => lines().get([...path, index].join("/")) ?? lines().get(path.join("/")) ?? 1;
+      count += 1;
+      take({ position, line, fields: item });
+    }
+  }
+  return { kind: "records", format: "json", count, problems };
 }
 
 const tooDeep = `has lists or objects in one another, more than ${deepest} deep`;
@@ -159,45 +178,54 @@ function visitAll(text: string, visitor: JSONVisitor): void {
   }
 }
 
-interface CsvRow {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
-}
-
-function readCsv(text: string): RecordReading {
-  let rows: readonly CsvRow[];
+function readCsv(bytes: Uint8Array, take: TakeRecord): RecordReading {
+  const problems: ImportProblem[] = [];
+  let columns: readonly string[] | null = null;
+  let wrongHead: string | null = null;
+  let [position, count] = [0, 0];
+  const takeRow = (cells: readonly string[], lines: number): void => {
+    if (columns === null) {
+      columns = cells.map((column) => column.trim());
+      const twice = columns.find((column, index) => column === "" || columns?.indexOf(column) !== index);
+      if (twice !== undefined) wrongHead = twice === "" ? "a column has no name" : `the column ${twice} stands twice`;
+      return;
+    }
+    position += 1;
+    if (wrongHead !== null) return;
+    const line = lines - lineBreaksIn(cells);
+    if (cells.length !== columns.length) {
+      const message = `has ${cells.length} cells, the header ${columns.length}`;
+      problems.push({ line, record: position, field: null, message });
+      return;
+    }
+    count += 1;
+    take({
+      position,
+      line: () => line,
+      fields: Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? ""])),
+    });
+  };
   try {
-    rows = parse(text, {
-      delimiter: delimiterOf(text),
-      info: true,
+    parse(bytes, {
+      bom: true,
+      delimiter: delimiterOf(decode(bytes.subarray(0, headBytes))),
       relax_column_count: true,
       skip_empty_lines: true,
-    }) as unknown as CsvRow[];
+      // Null keeps nothing: all rows as lists of texts take ten times the file.
+      on_record: (cells: readonly string[], { lines }) => {
+        takeRow(cells, lines);
+        return null;
+      },
+    });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error["lines"] === "number" ? error["lines"] : null;
     return { kind: "unreadable", problems: [{ line, record: null, field: null, message: error.message }] };
   }
-  const [head, ...body] = rows;
-  if (head === undefined || body.length === 0) return whole("the file has a header only, and no row");
-  const columns = head.record.map((column) => column.trim());
-  const twice = columns.find((column, index) => column === "" || columns.indexOf(column) !== index);
-  if (twice !== undefined) {
-    const message = twice === "" ? "a column has no name" : `the column ${twice} stands twice`;
-    return { kind: "unreadable", problems: [{ line: 1, record: null, field: null, message }] };
-  }
-  const problems: ImportProblem[] = [];
-  const records = body.flatMap(({ record, info }, index): RawRecord[] => {
-    const line = info.lines - lineBreaksIn(record);
-    if (record.length !== columns.length) {
-      const message = `has ${record.length} cells, the header ${columns.length}`;
-      problems.push({ line, record: index + 1, field: null, message });
-      return [];
-    }
-    const fields = Object.fromEntries(columns.map((column, at) => [column, record[at] ?? ""]));
-    return [{ position: index + 1, line: () => line, fields }];
-  });
-  return { kind: "records", format: "csv", records, problems };
+  if (position === 0) return whole("the file has a header only, and no row");
+  if (wrongHead !== null)
+    return { kind: "unreadable", problems: [{ line: 1, record: null, field: null, message: wrongHead }] };
+  return { kind: "records", format: "csv", count, problems };
 }
 
 function lineBreaksIn(record: readonly string[]): number {

@@ -28,7 +28,7 @@ export { normalQuantile } from "./normal-quantile.ts";
 export { countResampler } from "./resample-counts.ts";
 export type { IntervalMethod } from "./resampled-interval.ts";
 export { type SignFlipTest, signFlipTest } from "./sign-flip.ts";
-export { averageRanks, spearman } from "./spearman.ts";
+export { averageRanks, correlateRanks, spearman } from "./spearman.ts";
 export { type Summary, summarise } from "./summarise.ts";
 export { type SignedRankOptions, type SignedRankTest, wilcoxonSignedRank } from "./wilcoxon.ts";
 export { clusteredWilsonInterval, type Interval, wilsonInterval } from "./wilson-interval.ts";

@@ -20,11 +20,15 @@ export function spearman(xs: readonly (number | null)[], ys: readonly (number | 
     right.push(y);
   }
   if (!left.every(Number.isFinite) || !right.every(Number.isFinite)) throw new RangeError("a value is not finite");
-  if (left.length < 2) return undefinedFor("noItems", left.length);
-  const [first, second] = [averageRanks(left), averageRanks(right)];
+  return correlateRanks(averageRanks(left), averageRanks(right));
+}
+
+/** Spearman's correlation of lists that are ranked already, of one length of two or more. */
+export function correlateRanks(first: number[], second: number[]): Coefficient {
   const isOne = (ranks: readonly number[]): boolean => ranks.every((rank) => rank === ranks[0]);
-  if (isOne(first) || isOne(second)) return undefinedFor("singleClass", left.length);
-  return defined(sampleCorrelation(first, second), left.length);
+  if (first.length < 2) return undefinedFor("noItems", first.length);
+  if (isOne(first) || isOne(second)) return undefinedFor("singleClass", first.length);
+  return defined(sampleCorrelation(first, second), first.length);
 }
 
 /** Each value's rank from 1, in the values' own order; equal values share the mean of the ranks that they fill. */

@@ -52,32 +52,46 @@ function toImport({ skippedJson, warningsJson, ...row }: ImportRow): StoredImpor
   };
 }
 
-/** One statement: the file and its rows stand together or not at all, and of two processes at once one adds them. */
+/** Rows in one statement: the text of all rows of a large file would not fit into one. */
+const rowsAtOnce = 2000;
+/** A file of a million rows takes minutes. */
+const importTimeoutMs = 600_000;
+
+/** One transaction: the file and its rows stand together or not at all, and of two processes at once one adds them. */
 async function addImport(
   database: Database,
   file: ImportedFile,
   rows: readonly ImportedTrial[],
 ): ReturnType<ImportStorePort["addImport"]> {
-  const [added] = await database.query<ImportRow>(Prisma.sql`
-    WITH i AS (
-      INSERT INTO imports (kind, format, file_name, sha256, content_key, byte_count, row_count, skipped_json, warnings_json)
-      VALUES (${file.kind}, ${file.format}, ${encodeText(file.fileName)}, ${file.sha256}, ${file.contentKey},
-        ${file.byteCount}, ${rows.length}, ${encodeText(JSON.stringify(file.skipped))},
-        ${encodeText(JSON.stringify(file.warnings))})
-      ON CONFLICT (content_key) DO NOTHING RETURNING *
-    ), written AS (
-      INSERT INTO imported_trials (import_id, position, provider, model, size, seed, "group", mirage, language, confidence,
-        participant, n, outcome, latency_ms, scores_json, deviations_json, log_text, reading_json, reader_version, record_json)
-      SELECT i.id, r.position, r.provider, r.model, r.size, r.seed, r."group", r.mirage, r.language, r.confidence,
-        r.participant, r.n, r.outcome, r.latency_ms, r.scores_json, r.deviations_json, r.log_text, r.reading_json,
-        r.reader_version, r.record_json
-      FROM i CROSS JOIN json_to_recordset(${jsonRows(rows.map(toStored))}) AS r(position int, provider text, model text,
-        size int, seed bigint, "group" text, mirage boolean, language text, confidence boolean, participant text, n int,
-        outcome text, latency_ms int, scores_json text, deviations_json text, log_text text, reading_json text,
-        reader_version text, record_json text)
-    )
-    SELECT ${importColumns} FROM i`);
-  if (added !== undefined) return { kind: "added", stored: toImport(added) };
+  const insertFile = Prisma.sql`
+    INSERT INTO imports AS i (kind, format, file_name, sha256, content_key, byte_count, row_count, skipped_json, warnings_json)
+    VALUES (${file.kind}, ${file.format}, ${encodeText(file.fileName)}, ${file.sha256}, ${file.contentKey},
+      ${file.byteCount}, ${rows.length}, ${encodeText(JSON.stringify(file.skipped))},
+      ${encodeText(JSON.stringify(file.warnings))})
+    ON CONFLICT (content_key) DO NOTHING RETURNING ${importColumns}`;
+  const insertRows = (importId: string, some: readonly ImportedTrial[]): Prisma.Sql => Prisma.sql`
+    INSERT INTO imported_trials (import_id, position, provider, model, size, seed, "group", mirage, language, confidence,
+      participant, n, outcome, latency_ms, scores_json, deviations_json, log_text, reading_json, reader_version, record_json)
+    SELECT ${importId}::uuid, r.position, r.provider, r.model, r.size, r.seed, r."group", r.mirage, r.language, r.confidence,
+      r.participant, r.n, r.outcome, r.latency_ms, r.scores_json, r.deviations_json, r.log_text, r.reading_json,
+      r.reader_version, r.record_json
+    FROM json_to_recordset(${jsonRows(some.map(toStored))}) AS r(position int, provider text, model text,
+      size int, seed bigint, "group" text, mirage boolean, language text, confidence boolean, participant text, n int,
+      outcome text, latency_ms int, scores_json text, deviations_json text, log_text text, reading_json text,
+      reader_version text, record_json text)`;
+  const added = await database.run((prisma) =>
+    prisma.$transaction(
+      async (transaction) => {
+        const [row] = await transaction.$queryRaw<ImportRow[]>(insertFile);
+        if (row === undefined) return null;
+        for (let from = 0; from < rows.length; from += rowsAtOnce)
+          await transaction.$executeRaw(insertRows(row.importId, rows.slice(from, from + rowsAtOnce)));
+        return row;
+      },
+      { timeout: importTimeoutMs, maxWait: importTimeoutMs },
+    ),
+  );
+  if (added !== null) return { kind: "added", stored: toImport(added) };
   const [known] = await database.query<ImportRow>(
     Prisma.sql`SELECT ${importColumns} FROM imports i WHERE i.content_key = ${file.contentKey}`,
   );

@@ -1,4 +1,4 @@
-import type { Outcome, StoredReply, StorePort, TrialRow, TrialState, Usage } from "@hallumaze/engine";
+import type { Outcome, RowPart, StoredReply, StorePort, TrialRow, TrialState, Usage } from "@hallumaze/engine";
 import type { JudgedSource, JudgeStorePort } from "@hallumaze/judging";
 
 import { type Database, isUuid, jsonRows } from "./database.ts";
@@ -84,6 +84,17 @@ interface TrialPageRow extends OrderedRow {
   readonly finishedAtMs: number | null;
 }
 
+const ofExchange = Prisma.sql`e.id IS NOT NULL AS "hasExchange", e.input_tokens + further.input AS "inputTokens",
+        e.output_tokens + further.output AS "outputTokens", e.cached_tokens + further.cached AS "cachedTokens",
+        e.reasoning_tokens + further.reasoning AS "reasoningTokens", e.served_model AS "servedModel",
+        (SELECT trim_scale(sum(x.cost_usd))::text FROM exchanges x WHERE x.trial_id = t.id) AS "costUsd",
+        e.http_ms + further.ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
+      FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted} ${furtherTurns}`;
+
+const noExchange = Prisma.sql`false AS "hasExchange", NULL AS "servedModel", NULL AS "costUsd", NULL AS "latencyMs",
+        NULL AS "finishedAtMs"
+      FROM page t JOIN sweeps s ON s.id = t.sweep_id`;
+
 async function* streamTrials(
   database: Database,
   sweepId: string,
@@ -97,12 +108,7 @@ async function* streamTrials(
       WITH ${pageAfter(sweepId, last, pageSize, Prisma.sql`t.in_grid`)}
       SELECT ${orderColumns}, t.cell_id AS "cellId", s.name AS sweep, t.plan, t.state::text AS state, t.outcome,
         t.tries + t.empty_retries AS tries, t.message, t.source_trial_id::text AS "sourceTrialId",
-        e.id IS NOT NULL AS "hasExchange", e.input_tokens + further.input AS "inputTokens",
-        e.output_tokens + further.output AS "outputTokens", e.cached_tokens + further.cached AS "cachedTokens",
-        e.reasoning_tokens + further.reasoning AS "reasoningTokens", e.served_model AS "servedModel",
-        (SELECT trim_scale(sum(x.cost_usd))::text FROM exchanges x WHERE x.trial_id = t.id) AS "costUsd",
-        e.http_ms + further.ms AS "latencyMs", (extract(epoch FROM t.finished_at) * 1000)::float8 AS "finishedAtMs"
-      FROM page t JOIN sweeps s ON s.id = t.sweep_id ${accepted} ${furtherTurns}
+        ${reading === "scores" ? noExchange : ofExchange}
       ORDER BY ${order}`);
     if (rows.length === 0) return;
     const found = await findScores(database, rows, reading);
@@ -112,13 +118,13 @@ async function* streamTrials(
   }
 }
 
-type ReadingPart = "whole" | "walk";
+type ReadingPart = "whole" | RowPart;
 
 /**
  * What a reading is read as: `walk` is a fifth of the whole. A text that is escaped for storage is no JSON to the database,
  * and it refuses some escapes of JSON (U+0000, half a pair): such readings come whole.
  */
-const readingColumns: Readonly<Record<ReadingPart, Prisma.Sql>> = {
+const readingColumns: Readonly<Record<Exclude<ReadingPart, "scores">, Prisma.Sql>> = {
   whole: Prisma.sql`r.reading_json`,
   walk: Prisma.sql`CASE WHEN left(r.reading_json, 1) <> '{' OR strpos(r.reading_json, '\\u') > 0 THEN r.reading_json
     ELSE json_build_object('walk', r.reading_json::json -> 'walk', 'ariadne', r.reading_json::json -> 'ariadne')::text END`,
@@ -153,7 +159,9 @@ async function findScores(
       LEFT JOIN LATERAL (SELECT true AS found FROM readings r WHERE r.trial_id = i.own LIMIT 1) rescored ON true
     )`;
   const [readings, scores] = await Promise.all([
-    database.query<{ readonly trialId: string; readonly readingJson: string }>(Prisma.sql`
+    reading === "scores"
+      ? []
+      : database.query<{ readonly trialId: string; readonly readingJson: string }>(Prisma.sql`
       ${wanted}
       SELECT w.own::text AS "trialId", ${readingColumns[reading]} AS "readingJson"
       FROM wanted w CROSS JOIN LATERAL (

@@ -231,15 +231,15 @@ describe("repliesOf", () => {
   });
 });
 
-describe("streamTrials of walks", () => {
-  it("gives of a reading its walk and Ariadne record as they are, and whole what the database cannot take apart", async () => {
+describe("streamTrials in part", () => {
+  it("gives of a reading its walk and Ariadne record as they are, whole what the database cannot take apart, and scores alone", async () => {
     const readings = [
       '{"outcome":"ok","claims":[1],"walk":{"mirageResistance":0.5,"solutionMovesReached":3},"ariadne":{"turns":[]}}',
       '{"outcome":"ok"}',
       '{"outcome":"ok","said":"\\u0000 \\ud800","walk":{"mirageResistance":null,"solutionMovesReached":1}}',
       "\u0000 no JSON",
     ];
-    const cells = readings.map((_, seed) => cell(`walk ${seed}`, { plan: { seed } }));
+    const cells = readings.map((_, place) => cell(`walk ${place}`, { alias: `m${place}`, ordinal: place }));
     const { sweep, queued } = await submit(stage.store, "walks", cells);
     for (const [at, trial] of queued.entries()) {
       const held = await claim(stage.store, trial);
@@ -260,6 +260,16 @@ describe("streamTrials of walks", () => {
     expect(rows.map((row) => ({ ...row, readingJson: null }))).toEqual(
       whole.map((row) => ({ ...row, readingJson: null })),
     );
+    const untold = {
+      readingJson: null,
+      usage: null,
+      servedModel: null,
+      costUsd: null,
+      latencyMs: null,
+      finishedAtMs: null,
+    };
+    const scores = await collect(stage.store.streamTrials(sweep.sweepId, 10, "scores"));
+    expect(scores).toEqual(whole.map((row) => ({ ...row, ...untold })));
   });
 });
 

@@ -1,4 +1,4 @@
-import { averageRanks, bootstrapDraws, spearman } from "@hallumaze/statistics";
+import { averageRanks, bootstrapDraws, correlateRanks } from "@hallumaze/statistics";
 
 import type { Draws } from "./draws.ts";
 import type { Estimate } from "./estimate.ts";
@@ -34,8 +34,9 @@ export function rankCorrelation(pairs: Iterable<RankedPair>, draws: Draws, name:
     xs.push(x);
     ys.push(y);
   }
-  const { value } = spearman(xs, ys);
-  const sums = mazeSums(places, own, averageRanks(xs), averageRanks(ys));
+  const [xRanks, yRanks] = [averageRanks(xs), averageRanks(ys)];
+  const { value } = correlateRanks(xRanks, yRanks);
+  const sums = mazeSums(places, own, xRanks, yRanks);
   const { resamples, level } = draws.options;
   const pooled = new Float64Array(momentCount);
   const { lo, hi } = bootstrapDraws(

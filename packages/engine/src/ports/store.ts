@@ -3,7 +3,7 @@ import type { FinishReason, ReadingOutcome } from "@hallumaze/protocol";
 import type { Cell, CellPlan } from "@hallumaze/sweep";
 
 import type { ReplyHistory } from "../estimate-sweep.ts";
-import type { FailureOutcome, Outcome, TrialState } from "../outcomes.ts";
+import type { FailureOutcome, Outcome, RowPart, TrialState } from "../outcomes.ts";
 import type { Usage } from "./provider.ts";
 import type { Enqueue, LanePlaces } from "./queue.ts";
 
@@ -385,8 +385,8 @@ export interface StorePort {
   /** Sums the requests that were recorded from `sinceMs` on. */
   readonly tally: (sweepId: string, sinceMs: number) => Promise<RequestTally>;
   readonly progress: (sweepId: string) => Promise<SweepProgress>;
-  /** In a fixed order (alias, size, seed, …), of the current grid. `walk`: of a reading only its walk and Ariadne record. */
-  readonly streamTrials: (sweepId: string, pageSize: number, of?: "walk") => AsyncIterable<readonly TrialRow[]>;
+  /** In a fixed order (alias, size, seed, …), of the current grid. */
+  readonly streamTrials: (sweepId: string, pageSize: number, of?: RowPart) => AsyncIterable<readonly TrialRow[]>;
   readonly streamReplies: (sweepId: string, pageSize: number) => AsyncIterable<readonly StoredReply[]>;
   readonly repliesOf: (trialIds: readonly string[]) => Promise<readonly StoredReply[]>;
   readonly saveScores: (scored: readonly { readonly trialId: string; readonly scored: ScoredTrial }[]) => Promise<void>;
