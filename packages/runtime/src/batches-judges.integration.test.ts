@@ -197,6 +197,33 @@ describe("a judge in batches", () => {
     expect(stage.made()).toHaveLength(1);
   });
 
+  it("under way when its sweep is cancelled lands, is kept, and asks for no further opinion", async () => {
+    let aheadMs = 0;
+    const stage = await openBatchStage({
+      script: [answer],
+      clock: () => Date.now() + aheadMs,
+      batches: [{ nth: 2, afterMs: 3_600_000 }],
+    });
+    const { judge: asked, ...spec } = judged().spec;
+    const sweepId = await stage.submitBatched(2, { spec: { ...spec, judge: { ...asked, consensusBelow: 1 } } });
+    stage.workBatches();
+    stage.workJudges();
+    await vi.waitFor(() => expect(stage.made()).toHaveLength(2), { timeout: 15_000, interval: 30 });
+    await stage.store.cancelJudges(sweepId);
+    aheadMs = 3_600_000;
+    await vi.waitFor(async () => expect((await stage.judgements(sweepId)).states).toEqual({ done: 2, cancelled: 2 }), {
+      timeout: 15_000,
+      interval: 30,
+    });
+    const { rows } = await stage.judgements(sweepId);
+    expect(rows.map(({ status, batched, late }) => ({ status, batched, late }))).toEqual([
+      { status: "verdict", batched: true, late: false },
+      { status: "verdict", batched: true, late: false },
+    ]);
+    expect(stage.made()).toHaveLength(2);
+    expect(await stage.accounts(sweepId)).toMatchObject({ reservedUsd: 0, open: 0 });
+  });
+
   it("stops its lane at a wrong key, with the requests blocked, and goes on when it is resumed", async () => {
     const stage = await openBatchStage({ script: [answer], batches: [{ nth: 2, refuse: "auth" }] });
     const sweepId = await stage.submitBatched(3, judged());

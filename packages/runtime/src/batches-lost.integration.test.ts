@@ -105,6 +105,20 @@ describe("a submission whose answer was lost", () => {
     expect(await stage.sql("SELECT DISTINCT submissions FROM batches")).toEqual([{ submissions: 1 }]);
   });
 
+  it("whose results are gone when it is looked for charges each row at its bound: nobody can tell whose they were", async () => {
+    const stage = await openBatchStage({ batches: [{ nth: 1, loseAnswer: true, resultsGone: true }] });
+    const sweepId = await stage.submitBatched(2);
+    stage.workBatches();
+    await stage.reach("done", 2);
+    const { spentUsd, costUsd, ...books } = await stage.accounts(sweepId);
+    expect(books).toMatchObject({ exchanges: { reply: 2, transport: 2 }, reservedUsd: 0, open: 0 });
+    expect(spentUsd).toBeCloseTo(costUsd, 12);
+    const [bounds] = await stage.sql<{ usd: number }>(
+      "SELECT sum(cost_bound_usd)::float8 AS usd FROM exchanges WHERE outcome = 'transport'",
+    );
+    expect(bounds?.usd).toBeGreaterThan(0);
+  });
+
   it("that was never made waits for a stranger's equal batch to show whose it is, and cancels nothing of it", async () => {
     const stage = await openBatchStage({
       batches: [
