@@ -218,6 +218,17 @@ describe("money", () => {
     expect(await estimated(specOf(two), portsOf({ priceOf: () => null }))).toMatchObject({ costUsd: null });
   });
 
+  it("prices a judge in batches at their tariff, and expects of it the time of a batch", async () => {
+    const spec = (mode: string) => specOf({ judge: { models: [{ model: "anthropic/claude-haiku-4-5", mode }] } });
+    const half = { ...price, input: "1", cached: "0.5", cacheWrite: "1.25", output: "5" };
+    const ports = portsOf({ priceOf: ({ mode }) => (mode === "batch" ? half : price) });
+    const [live, batched] = [await estimated(spec("live"), ports), await estimated(spec("batch"), ports)];
+    const [, asked] = batched.models;
+    expect(asked).toMatchObject({ limit: "batch", lane: "judge.batch.anthropic.claude-haiku-4-5" });
+    expect(asked?.requests).toEqual(live.models[1]?.requests);
+    expect(asked?.costUsd?.expected).toBeCloseTo((live.models[1]?.costUsd?.expected ?? Number.NaN) / 2, 9);
+  });
+
   it("sums are exact: a tenth and two tenths of a dollar are three tenths", async () => {
     // 400 replies of 250 tokens, which is the limit and less than the shortest log.
     const prices: Readonly<Record<string, string>> = { "gpt-4o": "1", "gpt-4.1": "2" };
