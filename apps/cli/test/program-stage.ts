@@ -25,6 +25,8 @@ export interface Program {
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<Ended>;
+  /** What stdout holds so far. */
+  readonly printed: () => string;
   /** Resolves once stdout or stderr holds the text; rejects where the process ends before. */
   readonly says: (text: string) => Promise<void>;
 }
@@ -147,6 +149,7 @@ function describeProgram(child: ChildProcess): Program {
     pid: child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     ended,
+    printed: () => out,
     says: (text) =>
       new Promise((resolve, reject) => {
         const look = (): void => {

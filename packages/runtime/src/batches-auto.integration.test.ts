@@ -1,4 +1,5 @@
 // Mode auto on a clock that the test sets: batches as long as the deadline can be met, live calls for what is late or failed.
+import { parseStoredSpec } from "@hallumaze/sweep";
 import { describe, expect, it, vi } from "vitest";
 
 import { type BatchStage, openBatchStage } from "../test/batch-stage.ts";
@@ -34,6 +35,12 @@ describe("mode auto", () => {
     const books = await stage.accounts(sweepId);
     expect(books).toMatchObject({ exchanges: { reply: 6 }, live: 0, late: 0, reservedUsd: 0, open: 0 });
     expect(books.spentUsd).toBeCloseTo(billed(stage), 12);
+    // Their replies tell how long an answer is; the hours of a batch would say nothing of how long a live call takes.
+    const stored = (await stage.store.listSweeps()).find((sweep) => sweep.sweepId === sweepId);
+    const [first] = parseStoredSpec(stored?.specJson ?? "").models;
+    const known = first === undefined ? [] : await stage.store.replyHistory(first, { rehearsal: false });
+    expect(known).toMatchObject([{ n: 6, httpMsMean: null }]);
+    expect(known[0]?.outputTokensMean).toBeGreaterThan(0);
   });
 
   it("that waits too long cancels its batch and asks its rows live, once, before the deadline (T46)", async () => {
