@@ -84,9 +84,7 @@ async function refuse(
 ): Promise<void> {
   const { store } = ports;
   if (refusal.park !== null) {
-    // First given back, then blocked with the rest of the lane.
-    await store.dropBatch(batch);
-    return park(ports, batch, refusal, refusal.park);
+    return park(ports, batch, refusal, refusal.park, () => store.dropBatch(batch));
   }
   const isOfContent = isTooLarge || ["bad_request", "context_too_long", "filtered"].includes(refusal.outcome);
   if (!isOfContent) {

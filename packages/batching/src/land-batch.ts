@@ -161,11 +161,14 @@ export async function goLive(ports: DrivePorts, batch: Batch, trials: readonly O
 export async function park(
   ports: DrivePorts,
   batch: Batch,
-  { outcome, message }: Pick<BatchRefusal, "outcome" | "message">,
+  failure: Pick<BatchRefusal, "outcome" | "message">,
   { reason, resumeAfterMs }: NonNullable<BatchRefusal["park"]>,
+  giveBack?: () => Promise<unknown>,
 ): Promise<void> {
   await ports.limiter.park(ports.judging.limiterLaneOf(batch.lane), reason, resumeAfterMs);
+  // Nothing is gathered in a parked lane, so what is given back now is blocked with all that waits.
+  await giveBack?.();
   const block = isJudgeLane(batch.lane) ? ports.judging.blockLane : ports.store.blockLane;
-  const blocked = await block(batch.lane, outcome, message);
+  const blocked = await block(batch.lane, failure.outcome, failure.message);
   ports.observe.parked(batch, reason, blocked);
 }

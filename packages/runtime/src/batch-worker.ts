@@ -30,7 +30,7 @@ import type { Logger } from "./logger.ts";
 import { repeat } from "./loops.ts";
 import { defaultSlots } from "./plan-house.ts";
 import { whyNotConsuming } from "./readiness.ts";
-import { unblockLanes } from "./repair-house.ts";
+import { findFree, unblockLanes } from "./repair-house.ts";
 import { type Held, parkedBy, type SolveWorker, trialPorts, type WorkerTimes, workerTimes } from "./worker.ts";
 
 /** What a batch worker works on, with what. */
@@ -156,15 +156,19 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     if (!isRepaired) return;
     await catalog.refresh();
     await turnLive(turning, catalog.autoModels(rehearsal));
-    const wanted = (open: readonly { readonly lane: string }[]): readonly string[] =>
-      open
-        .map(({ lane }) => lane)
-        .filter((lane) => isBatchLane(lane) && isRehearsalLane(lane) === rehearsal)
-        .filter((lane) => options.lanes === null || options.lanes.includes(lane));
-    for (const lane of wanted(await store.listOpenLanes(null))) {
+    // A parked lane rests: what a refused batch gives back there is blocked, not gathered again.
+    const wanted = (open: readonly { readonly lane: string }[]): Promise<readonly string[]> =>
+      findFree(
+        limiter,
+        open
+          .map(({ lane }) => lane)
+          .filter((lane) => isBatchLane(lane) && isRehearsalLane(lane) === rehearsal)
+          .filter((lane) => options.lanes === null || options.lanes.includes(lane)),
+      );
+    for (const lane of await wanted(await store.listOpenLanes(null))) {
       if (!stop.signal.aborted) await gatherer.gather(lane, trials, hardStop.signal);
     }
-    const judged = wanted(await store.listOpenJudgeLanes(null));
+    const judged = await wanted(await store.listOpenJudgeLanes(null));
     if (judged.length > 0) await judges.refresh();
     for (const lane of judged) {
       if (!stop.signal.aborted) await gatherer.gather(lane, judgements.source, hardStop.signal);

@@ -59,7 +59,11 @@ export async function unblockJudgeLanes(
   }
 }
 
-async function findFree(limiter: Pick<LimiterPort, "use">, lanes: readonly string[]): Promise<readonly string[]> {
+/** Of these lanes, those that are not parked. */
+export async function findFree(
+  limiter: Pick<LimiterPort, "use">,
+  lanes: readonly string[],
+): Promise<readonly string[]> {
   if (lanes.length === 0) return [];
   const uses = await limiter.use(lanes.map(limiterLaneOf));
   const parked = new Set(uses.filter((use) => use.parked !== null).map((use) => use.lane));
