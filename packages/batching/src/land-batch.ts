@@ -100,14 +100,16 @@ export async function landRows(
   const notRun: number[] = [];
   const landed = await Promise.all(
     rows.map(async (row) => {
-      const result = resultOf(row);
-      if (result === undefined) return null;
+      const told = resultOf(row);
+      if (told === undefined) return null;
+      const wasCancelled = told.kind === "failure" && told.outcome === "cancelled";
       // We cancelled it: that is nobody's failure.
-      if (batch.isLate && result.kind === "failure" && result.outcome === "cancelled") {
+      if (batch.isLate && wasCancelled) {
         reckoning.ended("cancelled");
         notRun.push(row.position);
         return null;
       }
+      const result: ChatResult = wasCancelled ? { ...told, ...cancelledThere } : told;
       const { trial } = row;
       if (trial === null) await ports.judging.land(batch, row, requestOf(batch, row), result);
       else await record(ports, batch, { ...row, trial }, result, signal);
@@ -139,6 +141,12 @@ async function record(
   const fate = await insist(ports, of, () => ports.store.recordExchange(exchange), signal);
   ports.observe.landed(batch, row, callFactsOf(result, exchange.costUsd), fate);
 }
+
+/** Not by us: in the vendor's console, or by the vendor. No operator of the sweep said so, so it goes again as a further try. */
+const cancelledThere = {
+  outcome: "overloaded",
+  message: "the batch was cancelled at its vendor, not by this program; the request was not run",
+} as const;
 
 /** The request of a row. */
 export function requestOf({ provider }: Batch, { requestJson }: BatchRow): ChatRequest {

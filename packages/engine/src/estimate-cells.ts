@@ -1,5 +1,5 @@
 import { buildPrompt, estimateTokens, expectedLogTokens, type Language } from "@hallumaze/protocol";
-import type { CellPlan } from "@hallumaze/sweep";
+import type { CellPlan, ModelSpec } from "@hallumaze/sweep";
 
 import { mazeOf } from "./prepare-trial.ts";
 
@@ -205,3 +205,46 @@ function turnsOf(
     high: { share: 1, depth: most },
   };
 }
+
+/** Cells that have an answer, of which judges are asked all the same. */
+export interface AnsweredCells {
+  readonly groups: readonly CellGroup[];
+  /** Requests to judges that have ended. */
+  readonly judged: number;
+}
+
+/** What was answered, less the share of it that has been judged: nobody keeps which of it that was. */
+export function unjudged(
+  judge: { readonly share: number; readonly repeats: number } | null,
+  { groups, judged }: AnsweredCells,
+  given: readonly CellsEstimate[],
+): readonly CellsEstimate[] {
+  const wanted = groups.reduce((sum, { cells }) => sum + cells, 0) * (judge?.share ?? 0) * (judge?.repeats ?? 0);
+  const left = wanted === 0 ? 0 : Math.max(0, 1 - judged / wanted);
+  const scaled = (interval: Interval): Interval => intervalOf((bound) => interval[bound] * left);
+  if (left === 0) return [];
+  return given.map((cells) => ({
+    ...cells,
+    requests: scaled(cells.requests),
+    inputTokens: scaled(cells.inputTokens),
+    outputTokens: scaled(cells.outputTokens),
+  }));
+}
+
+/** The record of like cells; null where there are too few to tell a deviation. */
+export function recordFor({ plan }: CellGroup, records: readonly ReplyRecord[]): ReplyRecord | null {
+  const record = records.find(
+    ({ size, language, maxTokens }) => size === plan.size && language === plan.language && maxTokens === plan.maxTokens,
+  );
+  return record !== undefined && record.n >= fewestReplies ? record : null;
+}
+
+/**
+ * What the ledger knows of a model's first replies (group A's only ones, the first turn of B and C): answers to plans of
+ * the same provider, model, base URL and parameters, real or rehearsed as the plan is, one record for each size, language
+ * and token limit.
+ */
+export type ReplyHistory = (
+  model: ModelSpec,
+  options: { readonly rehearsal: boolean },
+) => Promise<readonly ReplyRecord[]>;

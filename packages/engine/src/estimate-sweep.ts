@@ -2,26 +2,18 @@ import { isBatchLane, judgesOf, lanesOf, type ModelSpec, type SweepSpec } from "
 
 import {
   addIntervals,
+  type AnsweredCells,
   type CellGroup,
   type CellsEstimate,
   type ConditionTokens,
   estimateCells,
-  fewestReplies,
   type Interval,
   intervalOf,
-  type ReplyRecord,
+  recordFor,
+  type ReplyHistory,
+  unjudged,
 } from "./estimate-cells.ts";
 import type { LaneLimits } from "./ports/limiter.ts";
-
-/**
- * What the ledger knows of a model's first replies (group A's only ones, the first turn of B and C): answers to plans of
- * the same provider, model, base URL and parameters, real or rehearsed as the plan is, one record for each size, language
- * and token limit.
- */
-export type ReplyHistory = (
-  model: ModelSpec,
-  options: { readonly rehearsal: boolean },
-) => Promise<readonly ReplyRecord[]>;
 
 /** What a plan needs of a price: US dollars for a million tokens, as exact decimals. */
 export interface PlanPrice {
@@ -70,7 +62,7 @@ export interface ModelEstimate {
   readonly basedOnReplies: number;
 }
 
-/** What one lane takes, all its models together. */
+/** What one lane takes. */
 export interface LaneEstimate {
   readonly lane: string;
   readonly aliases: readonly string[];
@@ -107,7 +99,7 @@ const usedShare: Interval = { low: 1, expected: 0.97, high: 0.9 };
 const trialsPerSecond: Interval = { low: 500, expected: 150, high: 20 };
 const freePrice: PlanPrice = { input: "0", cached: null, cacheWrite: null, output: "0", upToInputTokens: null };
 
-/** An estimate without anything from outside: no limit, no record, and no price but the baselines'. */
+/** Without anything from outside: no limit, no record, and no price but the baselines'. */
 export const noPorts: EstimatePorts = {
   limitsOf: () => null,
   priceOf: ({ provider }) => (provider === "sim" ? freePrice : null),
@@ -117,23 +109,29 @@ export const noPorts: EstimatePorts = {
   spentUsd: 0,
 };
 
-/** Estimates a sweep from its cells to run, grouped; a model without such cells takes nothing. */
+/**
+ * Estimates a sweep from its cells to run, grouped; a model without such cells takes nothing. Its judges are also asked of
+ * what is `answered` and not judged.
+ */
 export async function estimateSweep(
   spec: SweepSpec,
   groups: readonly CellGroup[],
   conditionOf: (group: CellGroup) => ConditionTokens,
   options: { readonly rehearsal: boolean },
   ports: EstimatePorts = noPorts,
+  answered: AnsweredCells = { groups: [], judged: 0 },
 ): Promise<PlanEstimate> {
   const lanes = lanesOf(spec).map((lane) => {
     const first = spec.models.find((model) => model.lane === lane.lane);
     return { ...lane, limits: { ...(first && ports.limitsOf(first)), ...lane.limits } };
   });
   const parts: ModelPart[] = [];
+  const given: CellsEstimate[] = [];
   for (const model of spec.models) {
     const own = groups.filter(({ alias, cells }) => alias === model.alias && cells > 0);
-    const records = own.length > 0 && ports.history !== null ? await ports.history(model, options) : [];
-    const cells = own.map((group) => {
+    const known = answered.groups.filter(({ alias, cells }) => alias === model.alias && cells > 0);
+    const records = own.length + known.length > 0 && ports.history !== null ? await ports.history(model, options) : [];
+    const estimateOf = (group: CellGroup) => {
       const record = recordFor(group, records);
       const estimate = estimateCells(group, {
         tokens: conditionOf(group),
@@ -143,7 +141,9 @@ export async function estimateSweep(
         shadow: spec.ariadne.shadow && spec.groups.includes("B"),
       });
       return { record, estimate };
-    });
+    };
+    const cells = own.map(estimateOf);
+    given.push(...known.map((group) => estimateOf(group).estimate));
     const demand = demandOf(cells.map(({ estimate }) => estimate));
     const limits = lanes.find(({ lane }) => lane === model.lane)?.limits ?? {};
     const cost = costOf(demand, own.length === 0 ? freePrice : ports.priceOf(model));
@@ -160,7 +160,11 @@ export async function estimateSweep(
     };
     parts.push({ estimate, demand, cost });
   }
-  const judge = judgePart(spec, parts, ports);
+  const judge = judgePart(
+    spec,
+    [...parts.map(({ demand }) => demand), ...unjudged(spec.judge, answered, given)],
+    ports,
+  );
   if (judge !== null) parts.push(judge);
   const laneEstimates = lanes.map(({ lane, aliases, limits }) => {
     const demand = joinDemands(parts.filter(({ estimate }) => estimate.lane === lane).map((part) => part.demand));
@@ -176,18 +180,19 @@ const verdictTokens: Interval = { low: 150, expected: 400, high: 4000 };
 /** Calls for each answer to judge: second opinions, replies that have to be asked for again. */
 const callsPerAnswer: Interval = { low: 1, expected: 1.1, high: 3 };
 
-/** What judging the cells to run takes: each answer with its prompt and the rules, in a request of its own. */
-function judgePart(spec: SweepSpec, parts: readonly ModelPart[], ports: EstimatePorts): ModelPart | null {
+/** What judging answers takes: each with its prompt and the rules, in a request of its own. */
+function judgePart(spec: SweepSpec, asked: readonly CellsEstimate[], ports: EstimatePorts): ModelPart | null {
   const [judge] = judgesOf(spec);
   if (judge === undefined || spec.judge === null) return null;
   const { share, repeats } = spec.judge;
-  const answers = joinDemands(parts.map(({ demand }) => demand));
+  const answers = joinDemands(asked);
   const calls = intervalOf((bound) => answers.requests[bound] * share * repeats * callsPerAnswer[bound]);
   const perCall = (bound: keyof Interval): number =>
     answers.requests[bound] === 0
       ? 0
       : (answers.inputTokens[bound] + answers.outputTokens[bound]) / answers.requests[bound] + judgeRulesTokens;
-  const seconds = intervalOf((bound) => (judge.provider === "sim" ? 0 : verdictTokens[bound] / 50));
+  const isAsked = judge.provider !== "sim" && calls.high > 0;
+  const seconds = intervalOf((bound) => (isAsked ? verdictTokens[bound] / 50 : 0));
   const demand = demandOf([
     {
       requests: calls,
@@ -233,14 +238,6 @@ interface ModelPart {
   readonly demand: Demand;
   /** Null where the price is not known. */
   readonly cost: Cost | null;
-}
-
-/** The record of like cells; null where there are too few to tell a deviation. */
-function recordFor({ plan }: CellGroup, records: readonly ReplyRecord[]): ReplyRecord | null {
-  const record = records.find(
-    ({ size, language, maxTokens }) => size === plan.size && language === plan.language && maxTokens === plan.maxTokens,
-  );
-  return record !== undefined && record.n >= fewestReplies ? record : null;
 }
 
 /** What a lane is asked to carry; counts are whole. */
@@ -336,6 +333,9 @@ function totals(
   const models = parts.map(({ estimate }) => estimate);
   const requests = addIntervals(models.map((model) => model.requests));
   const cost = sumCosts(parts);
+  // A batch of judges begins when the answers are there; live ones keep up with them.
+  const after = models.filter(({ lane }) => isBatchLane(lane) && lanes.every((one) => one.lane !== lane));
+  const judging = addIntervals(after.map(({ hours }) => hours));
   return {
     models,
     lanes,
@@ -344,9 +344,10 @@ function totals(
     outputTokens: addIntervals(models.map((model) => model.outputTokens)),
     costUsd: cost === null ? null : dollars(cost),
     unpriced: models.flatMap(({ alias, costUsd }) => (costUsd === null ? [alias] : [])),
-    hours: intervalOf((bound) =>
-      Math.max(requests[bound] / trialsPerSecond[bound] / 3600, ...lanes.map(({ hours }) => hours[bound])),
-    ),
+    hours: intervalOf((bound) => {
+      const own = requests[bound] / trialsPerSecond[bound] / 3600;
+      return Math.max(own, ...lanes.map(({ hours }) => hours[bound])) + judging[bound];
+    }),
     budget: holdAgainst(spec.budgetUsd, spentUsd, cost),
   };
 }

@@ -14,7 +14,7 @@ export {
 } from "./ask-turn.ts";
 export { insist, type InsistPorts } from "./insist.ts";
 export { EngineError } from "./errors.ts";
-export type { Interval, ReplyRecord } from "./estimate-cells.ts";
+export type { Interval, ReplyHistory, ReplyRecord } from "./estimate-cells.ts";
 export {
   type BindingLimit,
   type EstimatePorts,
@@ -23,7 +23,6 @@ export {
   picoDollars,
   type PlanEstimate,
   type PlanPrice,
-  type ReplyHistory,
   usdOf,
 } from "./estimate-sweep.ts";
 export { decideEmpty, decideFailure, defaultRetryPolicy, type RetryPolicy } from "./failure-policy.ts";

@@ -2,8 +2,8 @@ import { expandCells, parseSpec, type SweepSpec } from "@hallumaze/sweep";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { CellGroup, ConditionTokens, Interval, ReplyRecord } from "./estimate-cells.ts";
-import { type EstimatePorts, estimateSweep, noPorts, type PlanEstimate, type ReplyHistory } from "./estimate-sweep.ts";
+import type { CellGroup, ConditionTokens, Interval, ReplyHistory, ReplyRecord } from "./estimate-cells.ts";
+import { type EstimatePorts, estimateSweep, noPorts, type PlanEstimate } from "./estimate-sweep.ts";
 import type { LaneLimits } from "./ports/limiter.ts";
 import { comparePlan, planSweep } from "./plan-sweep.ts";
 
@@ -226,6 +226,9 @@ describe("money", () => {
     const [, asked] = batched.models;
     expect(asked).toMatchObject({ limit: "batch", lane: "judge.batch.anthropic.claude-haiku-4-5" });
     expect(asked?.requests).toEqual(live.models[1]?.requests);
+    // Their batch begins when the answers are there.
+    expect(batched.hours.expected).toBeGreaterThanOrEqual(asked?.hours.expected ?? Number.NaN);
+    expect(batched.hours.expected).toBeGreaterThan(live.hours.expected);
     expect(asked?.costUsd?.expected).toBeCloseTo((live.models[1]?.costUsd?.expected ?? Number.NaN) / 2, 9);
   });
 
@@ -279,6 +282,26 @@ describe("planSweep", () => {
       const none = await planSweep(ledger(where, 1), spec, options, portsOf({ priceOf: () => null }));
       expect(none.estimate).toMatchObject({ costUsd: { high: 0 }, hours: { high: 0 }, unpriced: [] });
       expect(none.estimate.lanes[0]?.limit).toBe("none");
+    }
+  });
+
+  it("answers that are there and not judged cost their verdicts, less those that have been asked", async () => {
+    const judged = specOf({ judge: { models: [{ model: "anthropic/claude-haiku-4-5" }] } });
+    const judgeOf = async (judgedRequests: number, where: "inSweep" | "elsewhere" | null, share = 1) => {
+      const store = where === null ? null : ledger(where, share);
+      const plan = await planSweep(store, judged, { ...options, judged: judgedRequests }, portsOf());
+      return plan.estimate.models[1];
+    };
+    const whole = await judgeOf(0, null);
+    expect(whole?.costUsd?.expected).toBeGreaterThan(0);
+    for (const where of ["inSweep", "elsewhere"] as const) {
+      const found = await judgeOf(0, where);
+      expect(found?.costUsd?.expected).toBeCloseTo(whole?.costUsd?.expected ?? 0, 6);
+      expect((await judgeOf(0, where, 0.5))?.requests).toEqual(whole?.requests);
+      const half = await judgeOf(50, where);
+      expect((half?.requests.expected ?? 0) / (whole?.requests.expected ?? 1)).toBeCloseTo(0.5, 1);
+      const none = await judgeOf(100, where);
+      for (const figure of [none?.requests, none?.costUsd, none?.hours]) expect(figure?.high).toBeCloseTo(0, 12);
     }
   });
 

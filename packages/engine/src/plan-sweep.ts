@@ -49,25 +49,29 @@ export interface SweepPlan {
 
 /**
  * Works out a plan in one pass over the grid; memory grows with the conditions, not with the cells. `store` null plans as
- * on an empty database; without `ports` no limit, price or history is known.
+ * on an empty database; without `ports` no limit, price or history is known. `judged`: requests to the spec's judges that
+ * have ended in this sweep; 0 unless told.
  */
 export async function planSweep(
   store: Pick<StorePort, "findAnswered" | "findSweep"> | null,
   spec: SweepSpec,
-  options: { readonly fresh: boolean; readonly rehearsal: boolean },
+  options: { readonly fresh: boolean; readonly rehearsal: boolean; readonly judged?: number },
   ports?: EstimatePorts,
 ): Promise<SweepPlan> {
   const models = new Map<string, ModelCount>();
   const groups: OpenGroup[] = [];
+  const answeredGroups: OpenGroup[] = [];
   for (const cells of inBatches(expandCells(spec, { rehearsal: options.rehearsal }), cellBatch)) {
     const answered = await findAnswered(store, spec.name, cells);
     for (const cell of cells) {
       const model = countOf(models, cell);
       model.cells += 1;
-      if (answered.inSweep.has(cell.cellId)) model.done += 1;
-      else if (answered.elsewhere.has(cell.cellId) && !options.fresh && !answered.known.has(cell.cellId))
-        model.reused += 1;
-      else groupOf(groups, cell).cells += 1;
+      const isDone = answered.inSweep.has(cell.cellId);
+      const isReused =
+        !isDone && answered.elsewhere.has(cell.cellId) && !options.fresh && !answered.known.has(cell.cellId);
+      if (isDone) model.done += 1;
+      if (isReused) model.reused += 1;
+      groupOf(isDone || isReused ? answeredGroups : groups, cell).cells += 1;
     }
   }
   const conditionOf = conditionMeasure(spec);
@@ -75,7 +79,10 @@ export async function planSweep(
     name: spec.name,
     cells: countCells(spec),
     models: [...models.values()].map((model) => ({ ...model, toRun: model.cells - model.done - model.reused })),
-    estimate: await estimateSweep(spec, groups, conditionOf, options, ports),
+    estimate: await estimateSweep(spec, groups, conditionOf, options, ports, {
+      groups: answeredGroups,
+      judged: options.judged ?? 0,
+    }),
     warnings: tightLimits(groups, conditionOf),
     exists: store !== null && (await store.findSweep(spec.name)) !== null,
   };

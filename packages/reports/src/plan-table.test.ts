@@ -70,6 +70,7 @@ test("one line tells how a plan turned out", () => {
   expect(line(3.4, true)).toBe("planned $3.10 (2.00–5.20), spent $3.40: +10 %, within the interval");
   expect(line(6.2, false)).toBe("planned $3.10 (2.00–5.20), spent $6.20: +100 %, above the interval");
   expect(line(1.55, false)).toBe("planned $3.10 (2.00–5.20), spent $1.55: −50 %, below the interval");
+  expect(line(1.9996, false)).toBe("planned $3.10 (2.00–5.20), spent $2.00: −35 %, below the interval (by $0.00040)");
   expect(planOutcomeLine({ judgedBy: "costUsd", planned: point(0), actual: 0, within: true })).toBe(
     "planned $0, spent $0: as planned, within the interval",
   );

@@ -91,7 +91,10 @@ export function planOutcomeLine({ judgedBy, planned, actual, within }: PlanOutco
   const isMoney = judgedBy === "costUsd";
   const interval = isMoney ? formatUsd(planned) : `${formatBounds(planned, formatShort)} tokens out`;
   const figure = isMoney ? `spent $${money(actual)}` : `took ${formatShort(actual)}`;
-  const place = within ? "within the interval" : `${actual < planned.low ? "below" : "above"} the interval`;
+  const [side, bound] = actual < planned.low ? ["below", planned.low] : ["above", planned.high];
+  // Two figures that round to the same are told apart.
+  const exactly = isMoney && money(bound) === money(actual) ? ` (by $${Math.abs(actual - bound).toPrecision(2)})` : "";
+  const place = within ? "within the interval" : `${side} the interval${exactly}`;
   return `planned ${interval}, ${figure}: ${difference(planned.expected, actual)}${place}`;
 }
 

@@ -83,15 +83,16 @@ describe("a sweep in batches", () => {
     const stage = await openBatchStage({ batches: [{ nth: 1, rows: [...rows], unknownRows: 2 }] });
     const sweepId = await stage.submitBatched(8);
     stage.workBatches();
-    await stage.reach("done", 5);
+    // The row that was cancelled there, by nobody of this sweep, is asked again.
+    await stage.reach("done", 6);
     await stage.reach("failed", 2);
     const books = await stage.accounts(sweepId);
-    expect(books.states).toEqual({ done: 5, failed: 2, cancelled: 1 });
+    expect(books.states).toEqual({ done: 6, failed: 2 });
     expect(books.exchanges).toEqual({
-      reply: 5,
+      reply: 6,
       bad_request: 1,
       transient_server: 1,
-      cancelled: 1,
+      overloaded: 1,
       transport: 1,
       context_too_long: 1,
     });
@@ -188,12 +189,17 @@ describe("a sweep in batches", () => {
     // A request may cost 0.0075 at most and costs 0.0055: the first batch takes four of the ten.
     const sweepId = await stage.submitBatched(10, { spec: { budgetUsd: 0.04, maxTokens: 2500 } });
     stage.workBatches();
-    await stage.reach("blocked", 1);
+    const ended = ({ states }: Awaited<ReturnType<typeof stage.accounts>>): number =>
+      (states["done"] ?? 0) + (states["blocked"] ?? 0);
+    await vi.waitFor(async () => expect(ended(await stage.accounts(sweepId))).toBe(10), {
+      timeout: 20_000,
+      interval: 30,
+    });
     const books = await stage.accounts(sweepId);
+    expect(books.states["blocked"]).toBeGreaterThan(0);
     expect(books.spentUsd).toBeLessThanOrEqual(0.04);
     expect(books.spentUsd).toBeCloseTo(books.costUsd, 12);
     expect(books).toMatchObject({ reservedUsd: 0, open: 0, live: 0 });
-    expect((books.states["done"] ?? 0) + (books.states["blocked"] ?? 0)).toBe(10);
     expect(stage.made().length).toBeGreaterThan(1);
   });
 
@@ -240,6 +246,49 @@ describe("a sweep in batches", () => {
       .reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens * 0.5e-6 + outputTokens * 2.5e-6, 0);
     expect(turns.reduce((sum, { costUsd }) => sum + costUsd, 0)).toBeCloseTo(billedUsd, 12);
     expect((await stage.accounts(sweepId)).spentUsd).toBeCloseTo(billedUsd, 12);
+  });
+
+  it("whose trials an operator cancels at once is under way, not lost; what it brings is archived and paid", async () => {
+    const stage = await openBatchStage({ batches: [{ nth: 1, afterMs: 1500 }] });
+    const sweepId = await stage.submitBatched(3);
+    stage.workBatches();
+    await vi.waitFor(() => expect(stage.made()).toHaveLength(1), { timeout: 10_000, interval: 20 });
+    await stage.store.cancelTrials(sweepId, {}, { now: true });
+    expect((await stage.store.progress(sweepId)).money).toMatchObject({ open: { count: 3 }, lost: { count: 0 } });
+    await vi.waitFor(async () => expect(await stage.accounts(sweepId)).toMatchObject({ late: 3, open: 0 }), {
+      timeout: 10_000,
+      interval: 20,
+    });
+    const books = await stage.accounts(sweepId);
+    expect(books).toMatchObject({ states: { cancelled: 3 }, reservedUsd: 0 });
+    expect(books.spentUsd).toBeCloseTo(books.costUsd, 12);
+    expect((await stage.store.progress(sweepId)).money).toMatchObject({ open: { count: 0 }, lost: { count: 0 } });
+  });
+
+  it("that its vendor does not know any more is told with how often it was looked for", async () => {
+    const stage = await openBatchStage({ batches: [{ nth: 1, afterMs: 60_000 }] });
+    const sweepId = await stage.submitBatched(2);
+    const first = stage.workBatches();
+    await vi.waitFor(() => expect(stage.made()).toHaveLength(1), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(async () => expect(await stage.sql("SELECT state FROM batches")).toEqual([{ state: "running" }]), {
+      timeout: 10_000,
+      interval: 20,
+    });
+    expect(await stage.store.batchStandings(sweepId)).toMatchObject([{ underWay: 1, rows: 2, trouble: null }]);
+    await first.drain(2000);
+    await stage.sql("UPDATE batches SET vendor_id = 'msgbatch_gone'");
+    stage.workBatches();
+    await vi.waitFor(
+      async () =>
+        expect(await stage.store.batchStandings(sweepId)).toMatchObject([
+          {
+            underWay: 1,
+            rows: 2,
+            trouble: { looks: expect.any(Number), message: expect.stringContaining("msgbatch_gone") },
+          },
+        ]),
+      { timeout: 10_000, interval: 20 },
+    );
   });
 
   it("that an operator cancels while it is under way lands, is kept, and asks nothing further", async () => {

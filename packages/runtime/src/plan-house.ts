@@ -1,7 +1,16 @@
 import { type AutoPlan, joinAuto } from "@hallumaze/batching";
-import { type EstimatePorts, planSweep, type StorePort, type SweepPlan } from "@hallumaze/engine";
+import { type EstimatePorts, planSweep, type StorePort, type SweepPlan, type SweepRecord } from "@hallumaze/engine";
+import type { JudgeStorePort } from "@hallumaze/judging";
 import { findCapabilities, findDefaultLimits, findPrice, readThinking } from "@hallumaze/providers";
-import { askedLive, deadlineOf, liveLane, type ModelSpec, type SweepSpec } from "@hallumaze/sweep";
+import {
+  askedLive,
+  deadlineOf,
+  judgesOf,
+  liveLane,
+  type ModelSpec,
+  parseStoredSpec,
+  type SweepSpec,
+} from "@hallumaze/sweep";
 
 /** Trials at once in each lane, as `run` and `worker` take them unless told. */
 export const defaultSlots = 16;
@@ -9,12 +18,15 @@ export const defaultSlots = 16;
 /** A plan, and what its models of mode auto come to; null where it has none to run. */
 export type HousePlan = SweepPlan & { readonly auto: AutoPlan | null };
 
+type PlanStore = Pick<StorePort, "findSweep" | "progress" | "replyHistory" | "findAnswered"> &
+  Pick<JudgeStorePort, "judgeProgress">;
+
 /**
  * Plans a spec on what the ledger knows: what is answered, what like replies took, what was spent. Its deadlines are dates
  * and times; `nowMs` is the moment that they are counted from.
  */
 export async function planInHouse(
-  { store }: { readonly store: Pick<StorePort, "findSweep" | "progress" | "replyHistory" | "findAnswered"> },
+  { store }: { readonly store: PlanStore },
   spec: SweepSpec,
   options: {
     readonly fresh: boolean;
@@ -26,14 +38,24 @@ export async function planInHouse(
   const sweep = await store.findSweep(spec.name);
   const spentUsd = sweep === null ? 0 : Number((await store.progress(sweep.sweepId)).money.spentUsd);
   const ports = planPorts(spec, { slots: options.concurrency, history: store.replyHistory, spentUsd });
-  const plan = await planSweep(store, spec, options, ports);
+  const planned = { ...options, judged: sweep === null ? 0 : await countJudged(store, spec, sweep) };
+  const plan = await planSweep(store, spec, planned, ports);
   const models = spec.models.flatMap((model) => {
     const deadline = deadlineOf(spec, model);
     return deadline === null ? [] : [{ alias: model.alias, liveLane: liveLane(model.lane), deadline }];
   });
   if (models.length === 0) return { ...plan, auto: null };
-  const live = await planSweep(store, askedLive(spec), options, ports);
+  const live = await planSweep(store, askedLive(spec), planned, ports);
   return { ...plan, ...joinAuto(plan.estimate, live.estimate, { models, nowMs: options.nowMs }) };
+}
+
+/** Requests to the spec's judges that have ended; other judges than the stored spec's have been asked nothing. */
+async function countJudged(store: PlanStore, spec: SweepSpec, { sweepId, specJson }: SweepRecord): Promise<number> {
+  const namesOf = (one: SweepSpec): string =>
+    JSON.stringify(judgesOf(one).map(({ provider, model }) => [provider, model]));
+  if (namesOf(parseStoredSpec(specJson)) !== namesOf(spec)) return 0;
+  const { states } = await store.judgeProgress(sweepId);
+  return (states["done"] ?? 0) + (states["failed"] ?? 0);
 }
 
 /** What an estimate asks of the providers, and of the ledger where it is given. */

@@ -287,9 +287,9 @@ export async function batchStandings(database: Database, sweepId: string | null)
     sweepId === null ? Prisma.sql`true` : Prisma.sql`${column} = ${sweepId}::uuid`;
   const ofLane = Prisma.sql`'^(?:rehearsal\\.)?(?:judge\\.)?batch\\.(?:lane\\.)?([^.]+)\\.'`;
   const isWaiting = Prisma.sql`${isOf(Prisma.sql`sweep_id`)} AND state IN ('planned', 'queued') AND lane ~ ${ofLane}`;
-  return database.query<BatchStanding>(Prisma.sql`
+  const rows = await database.query<StandingRow>(Prisma.sql`
     WITH open_batches AS (
-      SELECT b.id, b.provider, b.state, b.submitted_at, count(*) AS rows FROM batches b
+      SELECT b.id, b.provider, b.state, b.submitted_at, b.misses, b.message, count(*) AS rows FROM batches b
       JOIN batch_rows r ON r.batch_id = b.id AND r.landed_at IS NULL
       LEFT JOIN trials t ON t.id = r.trial_id LEFT JOIN judge_requests q ON q.id = r.trial_id
       WHERE b.state <> 'done' AND ${isOf(Prisma.sql`coalesce(t.sweep_id, q.sweep_id)`)} GROUP BY b.id
@@ -298,14 +298,21 @@ export async function batchStandings(database: Database, sweepId: string | null)
       UNION ALL SELECT substring(lane from ${ofLane}), requests FROM judge_tallies WHERE ${isWaiting}
       UNION ALL SELECT provider, rows FROM open_batches WHERE state = 'gathering'
     ), counted AS (
-      SELECT provider, 1 AS batches, rows, submitted_at, 0 AS n FROM open_batches WHERE state <> 'gathering'
-      UNION ALL SELECT provider, 0, 0, NULL, n FROM waiting
+      SELECT provider, 1 AS batches, rows, submitted_at, 0 AS n, misses, message FROM open_batches WHERE state <> 'gathering'
+      UNION ALL SELECT provider, 0, 0, NULL, n, 0, NULL FROM waiting
     )
     SELECT provider, sum(batches)::int AS "underWay", sum(rows)::float8 AS rows, sum(n)::float8 AS waiting,
       floor(extract(epoch FROM min(submitted_at)) * 1000)::float8 AS "oldestAtMs",
-      floor(extract(epoch FROM max(submitted_at)) * 1000)::float8 AS "newestAtMs"
+      floor(extract(epoch FROM max(submitted_at)) * 1000)::float8 AS "newestAtMs", max(misses)::int AS misses,
+      (array_agg(message ORDER BY misses DESC) FILTER (WHERE misses > 0 AND message IS NOT NULL))[1] AS message
     FROM counted GROUP BY provider HAVING sum(batches) + sum(n) > 0 ORDER BY provider`);
+  return rows.map(({ misses, message, ...standing }) => ({
+    ...standing,
+    trouble: misses === 0 ? null : { looks: misses, message: message === null ? "" : decodeText(message) },
+  }));
 }
+
+type StandingRow = Omit<BatchStanding, "trouble"> & { readonly misses: number; readonly message: string | null };
 
 async function bind(database: Database, batch: Batch, vendorId: string): Promise<"bound" | "taken" | "lost"> {
   const id = encodeText(vendorId);

@@ -40,9 +40,14 @@ export function settleMoney(source: Prisma.Sql): Prisma.Sql {
     )`;
 }
 
-/** A request whose claim still stands; any other was lost with its worker, unless its reply comes late. */
+/**
+ * A request whose claim still stands, or whose batch is under way though its claim was taken (`cancel --now`); any other was
+ * lost with its worker, unless its reply comes late.
+ */
 export const isLive = Prisma.sql`(EXISTS (SELECT 1 FROM trials t WHERE t.id = o.subject_id AND t.fence = o.fence AND t.state = 'running')
-  OR EXISTS (SELECT 1 FROM judge_requests j WHERE j.id = o.subject_id AND j.fence = o.fence AND j.state = 'running'))`;
+  OR EXISTS (SELECT 1 FROM judge_requests j WHERE j.id = o.subject_id AND j.fence = o.fence AND j.state = 'running')
+  OR CASE WHEN o.worker_id LIKE 'batch/%' THEN EXISTS (
+    SELECT 1 FROM batches b WHERE b.id = substr(o.worker_id, 7)::uuid AND b.state <> 'done') ELSE false END)`;
 
 interface AdmissionRow {
   readonly isHeld: boolean;

@@ -41,7 +41,7 @@ export function checkSpec(raw: Json, options: CheckOptions): CheckedSpec {
 function validParts(
   raw: Partial<SpecInput>,
   problems: readonly Problem[],
-): Partial<SpecInput> & { badModels: boolean } {
+): Partial<SpecInput> & { badModels: boolean; hasDeadline: boolean } {
   const badFields = new Set<unknown>();
   const badModels = new Set<unknown>();
   for (const { path } of problems) {
@@ -55,7 +55,7 @@ function validParts(
       badModels.has(index) ? undefined : model,
     ) as SpecInput["models"];
   }
-  return { ...parts, badModels: badModels.size > 0 };
+  return { ...parts, badModels: badModels.size > 0, hasDeadline: Object.hasOwn(raw, "deadline") };
 }
 
 function normalise(
@@ -68,8 +68,11 @@ function normalise(
   const read = readModels(input.models ?? [], { temperature, maxTokens, mode, solvers: options.solvers });
   problems.push(...read.problems);
   const auto = read.models.filter((model) => model.mode === "auto");
-  if (auto.some(({ deadline }) => deadline === null) && input.deadline === undefined) {
-    problems.push({ path: ["mode"], message: 'auto needs a deadline, such as deadline: "08:00"' });
+  const undated = auto.filter(({ deadline }) => deadline === null);
+  // A deadline that cannot be read is told by itself.
+  if (undated.length > 0 && !input.hasDeadline) {
+    const whose = undated.length === auto.length ? "" : ` (${undated.map(({ alias }) => alias).join(", ")})`;
+    problems.push({ path: ["mode"], message: `auto needs a deadline, such as deadline: "08:00"${whose}` });
   }
   if (input.deadline !== undefined && !input.badModels && auto.every(({ deadline }) => deadline !== null)) {
     notes.push(

@@ -207,8 +207,15 @@ describe("specToJson", () => {
       return parseSpec(JSON.stringify({ name: "p", models, seeds: [1], sizes: [5], mode: "auto", ...more }), OPTIONS);
     };
     expect(() => read({})).toThrow(/auto needs a deadline/);
-    for (const deadline of ["8:00", "24:00", "2026-12-01", "tomorrow"])
+    // One that cannot be read is not told as missing too.
+    for (const deadline of ["8:00", "24:00", "2026-12-01", "tomorrow"]) {
       expect(() => read({ deadline })).toThrow(SpecError);
+      expect(() => read({ deadline })).not.toThrow(/needs a deadline/);
+    }
+    const one = { model: "google/gemini-2.5-pro", deadline: "08:00" };
+    expect(() => read({ models: [one, "google/gemini-2.5-flash"] })).toThrow(
+      /needs a deadline.*\(google\/gemini-2.5-flash\)/,
+    );
     for (const deadline of ["08:00", "2026-12-01T08:00:00+09:00"]) {
       const { spec } = read({ deadline });
       expect(spec).toMatchObject({ deadline, models: [{ mode: "auto", lane: "batch.google.gemini-2.5-flash" }] });

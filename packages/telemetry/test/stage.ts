@@ -53,8 +53,16 @@ export const oneOfEverything: Figures = {
     ],
     agreements: [{ judge: "openai/gpt-4o", promptVersion: "llm-judge-v1", items: 54, agreed: 27, open: false }],
     batches: [
-      { provider: "anthropic", underWay: 2, rows: 1200, oldestAtMs: 1000, newestAtMs: 2000, waiting: 300 },
-      { provider: "google", underWay: 0, rows: 0, oldestAtMs: null, newestAtMs: null, waiting: 7 },
+      {
+        provider: "anthropic",
+        underWay: 2,
+        rows: 1200,
+        oldestAtMs: 1000,
+        newestAtMs: 2000,
+        waiting: 300,
+        trouble: null,
+      },
+      { provider: "google", underWay: 0, rows: 0, oldestAtMs: null, newestAtMs: null, waiting: 7, trouble: null },
     ],
   },
   lanes: [

@@ -78,7 +78,10 @@ function shareOfOne(word: string): number {
 }
 
 /** What threatens the deadlines of mode auto, for a person. */
-export function deadlineWarnings({ auto }: Pick<HousePlan, "auto">, nowMs: number): readonly string[] {
+export function deadlineWarnings(
+  { auto, exists }: Pick<HousePlan, "auto" | "exists">,
+  nowMs: number,
+): readonly string[] {
   return (auto?.models ?? []).flatMap(({ alias, deadline, risk, liveHours }) => {
     const leftHours = (Date.parse(deadline) - nowMs) / 3_600_000;
     const left = `${Math.max(0, leftHours).toFixed(1)} are left`;
@@ -88,7 +91,10 @@ export function deadlineWarnings({ auto }: Pick<HousePlan, "auto">, nowMs: numbe
       return [`${alias}: the deadline ${deadline} may be missed: live calls alone take ${takes}, and ${left}. ${mend}`];
     }
     if (risk !== "misses") return [];
-    if (leftHours <= 0) return [`${alias}: the deadline ${deadline} has passed: all is asked live at once.`];
+    if (leftHours <= 0) {
+      const then = exists ? "all is asked live at once" : "run will refuse it. Take a later one, or mode: live";
+      return [`${alias}: the deadline ${deadline} has passed: ${then}.`];
+    }
     const takes = `${liveHours.expected.toFixed(1)} hours`;
     return [`${alias}: the deadline ${deadline} cannot be met: live calls alone take ${takes}, and ${left}. ${mend}`];
   });

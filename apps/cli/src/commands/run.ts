@@ -121,7 +121,7 @@ async function runSweep(console: Console, house: House, spec: SweepSpec, options
   if (options.json) console.out(JSON.stringify({ sweep: spec.name, ...files.summary }));
   else printLeaderboard(console, files);
   const past = await findPast(house.store, spec.name);
-  const isWhole = countState(work.progress, "blocked") === 0;
+  const isWhole = countState(work.progress, "blocked") + countState(work.progress, "cancelled") === 0;
   if (isWhole && past !== null && past.estimate.costUsd !== null && past.estimate.costUsd.high > 0) {
     say(planOutcomeLine(comparePlan(past.estimate, past.actual)));
   }

@@ -169,14 +169,16 @@ function judgeLines({ states, unscored, failures }: JudgeProgress): readonly str
 }
 
 /** How a vendor's batches stand, and by when the last of them is over. */
-function batchLine(
-  { provider, underWay, rows, oldestAtMs, waiting, expiresAtMs: endMs }: BatchStanding & { expiresAtMs: number | null },
-  nowMs: number,
-): string {
+function batchLine(standing: BatchStanding & { expiresAtMs: number | null }, nowMs: number): string {
+  const { provider, underWay, rows, oldestAtMs, waiting, trouble, expiresAtMs: endMs } = standing;
   const age = oldestAtMs === null ? "" : `, the oldest for ${formatDuration(Math.max(0, nowMs - oldestAtMs))}`;
   const end = endMs === null ? "" : `, over by ${new Date(endMs).toISOString()} at the latest`;
   const held = `${formatCount(underWay)} under way with ${formatCount(rows)} rows${age}${end}`;
-  return `batches (${provider}): ${held}; ${formatCount(waiting)} wait to be gathered`;
+  const vain =
+    trouble === null
+      ? ""
+      : `\n  looked for in vain ${trouble.looks} times in a row, and goes on: ${singleLine(trouble.message)}`;
+  return `batches (${provider}): ${held}; ${formatCount(waiting)} wait to be gathered${vain}`;
 }
 
 function requestCells(model: ModelProgress): readonly string[] {

@@ -68,4 +68,6 @@ export interface BatchStanding {
   readonly newestAtMs: number | null;
   /** Trials and requests to judges that wait to be gathered, or are. */
   readonly waiting: number;
+  /** The batch looked for in vain most often in a row, and what was said last; null where all answer. */
+  readonly trouble: { readonly looks: number; readonly message: string } | null;
 }

@@ -2,7 +2,7 @@ import type { ProfileName, ProfileScores } from "@hallumaze/metrics";
 import type { FinishReason, ReadingOutcome } from "@hallumaze/protocol";
 import type { Cell, CellPlan } from "@hallumaze/sweep";
 
-import type { ReplyHistory } from "../estimate-sweep.ts";
+import type { ReplyHistory } from "../estimate-cells.ts";
 import type { FailureOutcome, Outcome, RowPart, TrialState } from "../outcomes.ts";
 import type { Usage } from "./provider.ts";
 import type { Enqueue, LanePlaces } from "./queue.ts";
