@@ -1,4 +1,6 @@
 // A batch worker killed, as by kill -9, before and after each step of a judge's batch; another takes up what it left.
+import { randomUUID } from "node:crypto";
+
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { type BatchStage, openBatchStage } from "../test/batch-stage.ts";
@@ -48,7 +50,8 @@ describe("a batch worker killed over a judge's batch", () => {
       const opinions = call === "requestJudgements" ? 2 : 1;
       const { sweepId } = await stage.submit(3, {
         models: ["sim/dfs-honest"],
-        name: `judged ${when} ${call}`,
+        // Its own also where the test is tried again: what the first try left is another sweep's.
+        name: `judged ${when} ${call} ${randomUUID().slice(0, 8)}`,
         spec: {
           judge: { models: [{ model: judge, mode: "batch" }], consensusBelow: opinions === 2 ? 1 : 0 },
           prices: { [judge]: { input: 1, output: 5 } },
@@ -69,8 +72,8 @@ describe("a batch worker killed over a judge's batch", () => {
         await heir.drain(2000);
       }
       const made = stage.made().slice(madeBefore);
+      // A claim that was on its way when its worker died is found later, and may come in a batch of its own.
       expect(made.reduce((sum, { rows }) => sum + rows, 0)).toBe(3 * opinions);
-      expect(made[0]?.rows).toBe(3);
       const { rows } = await stage.judgements(sweepId);
       expect(rows.map(({ decidedBy, status, batched, late }) => ({ decidedBy, status, batched, late }))).toEqual(
         Array.from({ length: 3 * opinions }, () => ({

@@ -1,4 +1,6 @@
 // A batch worker killed, as by kill -9, before and after each step of its work; another takes up what it left.
+import { randomUUID } from "node:crypto";
+
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { type BatchStage, openBatchStage } from "../test/batch-stage.ts";
@@ -55,7 +57,9 @@ describe("a batch worker killed", () => {
     "(%s) %s %s leaves one batch in all, each row landed once, and exact books",
     async (vendor, when, call) => {
       const madeBefore = stage.made().length;
-      const sweepId = await stage.submitBatched(4, { vendor, name: `killed ${when} ${call} ${vendor}` });
+      // Its own also where the test is tried again: what the first try left is another sweep's.
+      const name = `killed ${when} ${call} ${vendor} ${randomUUID().slice(0, 8)}`;
+      const sweepId = await stage.submitBatched(4, { vendor, name });
       await killedAt({ databaseUrl: stage.databaseUrl, variables: stage.mock.environment(), call, when });
       const heir = stage.workBatches();
       try {
