@@ -62,7 +62,7 @@ export interface Gatherer {
    * Takes each open one of a lane a step further: goes on with what has landed, puts what has to be asked into a batch, and
    * closes the batches that are full or have waited.
    */
-  readonly gather: (lane: string, source: GatherSource, signal: AbortSignal) => Promise<void>;
+  readonly gather: (lane: string, source: GatherSource, signal: AbortSignal, isResting: boolean) => Promise<void>;
   /** Puts a request into a batch, reserves its money and takes its claim over; or says why not. */
   readonly take: (handed: HandedOver) => Promise<RequestAdmission>;
   /** Gives back all that stands in open batches: nothing of it was sent. */
@@ -166,8 +166,10 @@ export function openGatherer(ports: GatherPorts): Gatherer {
   /** Sweeps whose budget does not reach now: asked once a page, not once a trial. */
   let held = new Set<string>();
   let added = 0;
+  /** A lane that is parked: what has landed there is scored, and nothing more is asked. */
+  let resting: string | null = null;
   const take = async (handed: HandedOver): Promise<RequestAdmission> => {
-    if (ports.isDraining() || held.has(handed.sweepId)) return { kind: "later" };
+    if (ports.isDraining() || held.has(handed.sweepId) || handed.lane === resting) return { kind: "later" };
     const batch = batchFor(handed);
     const { batchId } = batch;
     const position = batch.nextPosition;
@@ -199,8 +201,9 @@ export function openGatherer(ports: GatherPorts): Gatherer {
 
   return {
     take,
-    gather: async (lane, source, signal) => {
+    gather: async (lane, source, signal, isResting) => {
       held = new Set();
+      resting = isResting ? lane : null;
       for await (const page of source.listOpen(lane, pageSize)) {
         const before = added;
         const ready = page.filter(({ delayMs }) => delayMs === 0);

@@ -174,7 +174,7 @@ export async function park(
   giveBack?: () => Promise<unknown>,
 ): Promise<void> {
   await ports.limiter.park(ports.judging.limiterLaneOf(batch.lane), reason, resumeAfterMs);
-  // Nothing is gathered in a parked lane, so what is given back now is blocked with all that waits.
+  // Nothing more is asked in a parked lane, so what is given back now is blocked with all that waits.
   await giveBack?.();
   const block = isJudgeLane(batch.lane) ? ports.judging.blockLane : ports.store.blockLane;
   const blocked = await block(batch.lane, failure.outcome, failure.message);

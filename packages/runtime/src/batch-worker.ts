@@ -9,6 +9,7 @@ import {
   type DrivePorts,
   type DriveTimes,
   type Gatherer,
+  type GatherSource,
   driveTimes,
   openGatherer,
   trialSource,
@@ -156,23 +157,21 @@ export function startBatchWorker(options: BatchWorkerOptions): SolveWorker {
     if (!isRepaired) return;
     await catalog.refresh();
     await turnLive(turning, catalog.autoModels(rehearsal));
-    // A parked lane rests: what a refused batch gives back there is blocked, not gathered again.
-    const wanted = (open: readonly { readonly lane: string }[]): Promise<readonly string[]> =>
-      findFree(
-        limiter,
-        open
-          .map(({ lane }) => lane)
-          .filter((lane) => isBatchLane(lane) && isRehearsalLane(lane) === rehearsal)
-          .filter((lane) => options.lanes === null || options.lanes.includes(lane)),
-      );
-    for (const lane of await wanted(await store.listOpenLanes(null))) {
-      if (!stop.signal.aborted) await gatherer.gather(lane, trials, hardStop.signal);
-    }
-    const judged = await wanted(await store.listOpenJudgeLanes(null));
-    if (judged.length > 0) await judges.refresh();
-    for (const lane of judged) {
-      if (!stop.signal.aborted) await gatherer.gather(lane, judgements.source, hardStop.signal);
-    }
+    const gatherFrom = async (open: readonly { readonly lane: string }[], source: GatherSource): Promise<void> => {
+      const lanes = open
+        .map(({ lane }) => lane)
+        .filter((lane) => isBatchLane(lane) && isRehearsalLane(lane) === rehearsal)
+        .filter((lane) => options.lanes === null || options.lanes.includes(lane));
+      // A parked lane rests: what a refused batch gives back there is blocked, not gathered again.
+      const free = new Set(await findFree(limiter, lanes));
+      for (const lane of lanes) {
+        if (!stop.signal.aborted) await gatherer.gather(lane, source, hardStop.signal, !free.has(lane));
+      }
+    };
+    await gatherFrom(await store.listOpenLanes(null), trials);
+    const judged = await store.listOpenJudgeLanes(null);
+    if (judged.some(({ lane }) => isBatchLane(lane))) await judges.refresh();
+    await gatherFrom(judged, judgements.source);
     lookedAtMs = performance.now();
   });
   const drive = tracked(async () => {

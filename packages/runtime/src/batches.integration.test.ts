@@ -182,6 +182,20 @@ describe("a sweep in batches", () => {
     expect(stage.made().map(({ rows }) => rows)).toEqual([4]);
   });
 
+  it("that is being gathered when its lane is parked goes its way: nothing stays running in a lane that rests", async () => {
+    const stage = await openBatchStage({});
+    await stage.submitBatched(2);
+    stage.workBatches({ batchTimes: { ...shortBatchTimes, quietMs: 1500 } });
+    const states = () => stage.sql("SELECT state FROM batches");
+    await vi.waitFor(async () => expect(await states()).toEqual([{ state: "gathering" }]), {
+      timeout: 10_000,
+      interval: 10,
+    });
+    await stage.limiter.park("batch.anthropic.claude-haiku-4-5-20251001", "auth", null);
+    await stage.reach("done", 2);
+    expect(stage.made().map(({ rows }) => rows)).toEqual([2]);
+  });
+
   it("keeps its budget: what it does not reach for waits for what is under way, then is blocked", async () => {
     const stage = await openBatchStage({
       script: [{ reply: { text: "FINAL_PATH: (0,0) -> (0,1)", usage: { inputTokens: 1000, outputTokens: 2000 } } }],
