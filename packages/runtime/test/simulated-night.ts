@@ -177,7 +177,7 @@ async function live(
     await catalog.refresh();
     const lateMs = await turnLive(turning, catalog.autoModels(false));
     for (const { lane } of await store.listOpenLanes(null)) {
-      if (isBatchLane(lane)) await gatherer.gather(lane, trials, new AbortController().signal);
+      if (isBatchLane(lane)) await gatherer.gather(lane, trials, new AbortController().signal, false);
     }
     let driven = 0;
     for (;;) {
